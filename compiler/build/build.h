@@ -67,6 +67,15 @@ bool is_ir_file(const char *path);
 bool read_ir_exports(Session *session, const char *path, KernelList *kernels, ExportList *out);
 void free_kernels(KernelList *kernels);
 
+/* Exports that are gradients (build/gradients.c): they become the kernels that compute them, which
+ * the caller frees. False: reported. */
+typedef VEC(Kernel *) KernelVec;
+bool make_gradients(Session *session, const Target *target, ExportList *exports,
+                    KernelVec *made);
+/* Of IR text: the exports whose gradients the options ask for are there for these, too. */
+void ask_for_gradients(Session *session, const Options *options, ExportList *exports,
+                       KernelVec *made);
+
 /* Whether a C program can call the exports (build/c_names.c); no: reported. */
 bool check_c_names(Session *session, const Options *options, const ExportList *exports);
 

@@ -16,6 +16,8 @@ Program *open_source(Session *session, const Options *options, const Source *sou
                               .import_path_count = options->import_paths.count,
                               .defines = options->defines.items,
                               .define_count = options->defines.count,
+                              .gradients = options->gradients.items,
+                              .gradient_count = options->gradients.count,
                               .fast_math = options->fast_math,
                               .max_calls =
                                   options->max_calls ? strtoull(options->max_calls, NULL, 10) : 0,

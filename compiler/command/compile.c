@@ -16,16 +16,24 @@ typedef struct Output {
     Program *program;
     ExportList exports;
     KernelList kernels; /* that were read as IR; the program owns the others */
+    KernelVec gradients;
     Build build;
     VEC(OsOutput) files; /* to be written, together */
     bool is_staged, is_built;
 } Output;
 
+static bool find_ir_exports(Output *output)
+{
+    if (!read_ir_exports(output->session, output->options->inputs.items[0], &output->kernels,
+                         &output->exports))
+        return false;
+    ask_for_gradients(output->session, output->options, &output->exports, &output->gradients);
+    return true;
+}
+
 static bool find_exports(Output *output)
 {
-    if (is_ir_file(output->options->inputs.items[0]))
-        return read_ir_exports(output->session, output->options->inputs.items[0], &output->kernels,
-                               &output->exports);
+    if (is_ir_file(output->options->inputs.items[0])) return find_ir_exports(output);
     const TextList *texts = &output->options->exports;
     if (!program_export(output->program, texts->items, texts->count, &output->exports))
         return false;
@@ -39,7 +47,9 @@ static bool stage_kernels(Output *output)
 {
     if (output->is_staged) return true;
     uint64_t start = os_now_ns();
-    output->is_staged = find_exports(output);
+    output->is_staged = find_exports(output) &&
+                        make_gradients(output->session, output->archs.items[0].target,
+                                       &output->exports, &output->gradients);
     times_add(output->session->times, "evaluate", start);
     return output->is_staged;
 }
@@ -479,6 +489,7 @@ ExitStatus command_compile(Session *session, const Options *options)
     for (int i = 0; i < results.count; i++) buf_free(&results.items[i].bytes);
     build_free(&output.build);
     free_kernels(&output.kernels);
+    for (size_t i = 0; i < output.gradients.count; i++) kernel_free(output.gradients.data[i]);
     if (output.program) program_free(output.program);
     return session_status(session);
 }

@@ -5,6 +5,7 @@
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
 #include "command/array/arrays.h"
+#include "command/gradients.h"
 #include "command/object_calls.h"
 #include "command/fault_injection.h"
 #include "command/run.h"
@@ -33,6 +34,7 @@ typedef struct Runner {
     ObjectKernels *objects; /* of the file, if it is one; else NULL */
     Kernel *launched;       /* whose launch is being made; NULL: an object's */
     Span launched_at;
+    Gradients gradients;
     MutantVec mutants;         /* if ops are to be left out */
     VEC(LLVMOrcLLJITRef) jits; /* one a kernel, since specialisations of one kernel have its name */
 } Runner;
@@ -325,9 +327,12 @@ static void host_progress(Host *host, size_t done, size_t total)
     fflush(stderr);
 }
 
-static HostStatus host_launch(Host *host, const HostLaunch *launch)
+static HostStatus host_launch(Host *host, const HostLaunch *asked)
 {
     Runner *runner = (Runner *)host;
+    HostLaunch own = *asked, *launch = &own;
+    if (launch->kernel->is_differentiated && !launch_as_gradient(&runner->gradients, launch))
+        return HOST_FAILED;
     if (runner->wish->only_plans) {
         plan_launch(runner, launch);
         return HOST_OK;
@@ -514,6 +519,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                      .options = options,
                      .wish = wish};
     if (!choose_device(&runner)) return session_status(session);
+    runner.gradients = (Gradients){.session = session, .target = runner.archs.items[0].target};
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);
@@ -528,6 +534,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
         diag_report(session->diags, DIAG_not_recorded, (Span){0}, tile_record_fault());
     tile_set_tuned(NULL, NULL);
     tile_set_log(NULL, NULL);
+    gradients_free(&runner.gradients);
     if (runner.objects) object_kernels_close(runner.objects);
     for (size_t i = 0; i < runner.jits.count; i++)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(runner.jits.data[i]));

@@ -20,6 +20,8 @@ typedef struct EvalOptions {
     int define_count;
     uint64_t max_calls; /* of what is not run; 0: 5 million */
     size_t max_memory;  /* of what is evaluated, in bytes; 0: 2 GB */
+    const char *const *gradients; /* exports whose gradients are exported, too; "*": of all */
+    int gradient_count;
     bool fast_math;     /* f32 arithmetic by approximate instructions where there are some */
     const Source *const *files; /* what stands for all files of users'; NULL: the disk's */
     int file_count;
@@ -40,6 +42,7 @@ typedef struct Export {
     /* TYPED; parameters say which are keys, and their values; of configurations the first */
     Kernel **specialisations;
     int specialisation_count;
+    bool is_gradient; /* they are staged for it: what is built is their gradient */
     /* What a line of the file that adds a specialisation could not say. */
     bool lacks_name;     /* the export's name is none of a kernel there */
     bool lacks_language; /* nor T, in which tensors are described */

@@ -65,6 +65,12 @@ typedef struct HostLaunch {
      * result's pointer counts for nothing. */
     const HostValue *arguments;
     HostValue *results; /* filled: one array a result of the kernel */
+    /* Of a kernel that is staged for its gradient, which is launched: the arrays of the gradients
+     * of what its pointers point to, and of its results; of what it overwrote it then is zero, if
+     * it consumes. */
+    const HostValue *gradients;
+    int gradient_count;
+    bool consumes;
     Span at;
 } HostLaunch;
 

@@ -156,6 +156,7 @@ struct Kernel {
     bool is_strict;       /* the emulator is to report what is defined here alone (ssa/strict.c) */
     bool has_own_fences;  /* the fences of the asynchronous proxy are the author's where he comes
                              from */
+    bool is_differentiated; /* it is staged for its gradient: slopes are kept */
     bool guards_elements; /* those outside of a tensor are, where it comes from, too */
     Remark *remarks;      /* the latest first */
 };

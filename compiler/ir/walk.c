@@ -167,6 +167,7 @@ Kernel *kernel_clone(const Kernel *kernel)
     copy->properties = kernel->properties;
     copy->read_from = kernel->read_from;
     copy->has_own_fences = kernel->has_own_fences;
+    copy->is_differentiated = kernel->is_differentiated;
     copy->guards_elements = kernel->guards_elements;
     Map map = {0};
     for (int i = 0; i < kernel->parameter_count; i++) {

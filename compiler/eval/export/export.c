@@ -428,27 +428,17 @@ static bool check_export(Eval *eval, const Entry *entry, const Export *export)
            check_pairs(eval, entry, export, key_fault);
 }
 
-/* The same specialisation may be exported under another name, too; staging settles what its keys
- * leave open. */
-static Specialisation unstaged_copy(Eval *eval, const Specialisation *specialisation)
+/* Under `name`, which of a gradient is another one than the entry's. */
+static bool stage_entry(Eval *eval, const Entry *entry, Name name, Map *taken, Export *out)
 {
-    Specialisation copy = *specialisation;
-    copy.kernel = NULL;
-    copy.keys = arena_new_array(eval->arena, Object *, copy.key_count + 1);
-    for (int i = 0; i < copy.key_count; i++) copy.keys[i] = specialisation->keys[i];
-    return copy;
-}
-
-static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
-{
-    *out = (Export){.name = entry->name, .span = entry->span};
+    *out = (Export){.name = name, .span = entry->span, .is_gradient = name != entry->name};
     out->specialisations = arena_new_array(eval->arena, Kernel *, entry->specialisations.count);
     bool good = true;
     for (size_t i = 0; i < entry->specialisations.count; i++) {
         Specialisation copy =
             unstaged_copy(eval, entry->specialisations.data[i]->as.specialisation);
         eval->steps_left = UNROLL_LIMIT;
-        if (!specialisation_stage(eval, &copy, entry->name, entry->name)) {
+        if (!stage_named(eval, &copy, name, out->is_gradient)) {
             good = false;
             continue;
         }
@@ -464,6 +454,23 @@ static bool stage_entry(Eval *eval, const Entry *entry, Map *taken, Export *out)
                 next->tensors[j].dtype_key = first->tensors[j].dtype_key;
     }
     return good && check_export(eval, entry, out);
+}
+
+static Name gradient_name(Eval *eval, Name name)
+{
+    return intern_printf(eval->session->names, "%s_grad", name);
+}
+
+/* By the options, or as one of them was compiled. */
+static bool wants_gradient(const Eval *eval, const Entry *entry)
+{
+    for (int i = 0; i < eval->options.gradient_count; i++)
+        if (strcmp(eval->options.gradients[i], entry->name) == 0 ||
+            strcmp(eval->options.gradients[i], "*") == 0)
+            return true;
+    for (size_t i = 0; i < entry->specialisations.count; i++)
+        if (entry->specialisations.data[i]->as.specialisation->has_gradient) return true;
+    return false;
 }
 
 /* What the texts ask for; of the module itself, where there are none, all that it exports. */
@@ -499,9 +506,14 @@ bool program_export(Program *program, const char *const *texts, int text_count, 
     EntryVec entries = {0};
     Map taken = {0};
     bool good = collect(program, texts, text_count, &entries);
-    *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
+    *out = (ExportList){.items = arena_new_array(eval->arena, Export, 2 * entries.count + 1)};
     for (size_t i = 0; i < entries.count; i++)
-        good &= stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
+        good &= stage_entry(eval, &entries.data[i], entries.data[i].name, &taken,
+                            &out->items[out->count++]);
+    for (size_t i = 0; i < entries.count; i++)
+        if (wants_gradient(eval, &entries.data[i]))
+            good &= stage_entry(eval, &entries.data[i], gradient_name(eval, entries.data[i].name),
+                                &taken, &out->items[out->count++]);
     if (good) find_lacks(program, out);
     return stage_result(eval->session, good, "evaluate");
 }
@@ -528,7 +540,8 @@ bool program_export_wanted(Program *program, const char *const *texts, int text_
     eval->model = NULL;
     *out = (ExportList){.items = arena_new_array(eval->arena, Export, entries.count + 1)};
     for (size_t i = 0; good && i < entries.count; i++)
-        good = stage_entry(eval, &entries.data[i], &taken, &out->items[out->count++]);
+        good = stage_entry(eval, &entries.data[i], entries.data[i].name, &taken,
+                           &out->items[out->count++]);
     return stage_result(eval->session, good, "evaluate");
 }
 

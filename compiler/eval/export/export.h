@@ -32,6 +32,8 @@ struct Specialisation {
      * -1: none does. */
     int *parameter_arguments, *tensor_arguments;
     bool gives_tuple; /* how it gives its results */
+    struct Specialisation *gradient; /* the same, staged for its gradient; NULL: not yet */
+    bool has_gradient; /* its gradient is exported, too */
     Span at;
 };
 
@@ -133,6 +135,18 @@ bool host_branches_flatten(Eval *eval, Kernel *kernel);
 /* ---- invoke.c ---- */
 
 Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
+/* The same of its gradient, with the arrays that this adds to. */
+Object *launch_gradient(Eval *eval, Object *instance, const Arguments *arguments,
+                        Object *gradients, bool consumes);
+
+/* ---- gradients.c ---- */
+
+/* The same specialisation, not staged yet. */
+Specialisation unstaged_copy(Eval *eval, const Specialisation *specialisation);
+/* The same one staged for its gradient; NULL: reported. */
+Specialisation *specialisation_differentiated(Eval *eval, Specialisation *specialisation);
+/* Stages it for itself or for its gradient, under a name. */
+bool stage_named(Eval *eval, Specialisation *specialisation, Name name, bool is_gradient);
 
 /* ---- kernel.c ---- */
 
@@ -196,6 +210,8 @@ Object *instance_attribute(Eval *eval, const Object *instance, const char *name)
 /* `instance.compile(...)`: keys from arguments. */
 Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
 bool refuse_call(Eval *eval, Span at, const char *text); /* false */
+/* Names with their values, as a dict has them. False: reported. */
+bool take_named(Eval *eval, const Object *dict, Arguments *arguments);
 /* False: one is of a host module; reported. */
 bool arguments_are_here(Eval *eval, const Arguments *arguments);
 /* One value a parameter, from positional and named arguments; NULL where none is given. */

@@ -9,6 +9,8 @@ typedef struct Call {
     Object **values;      /* one a parameter of the function; NULL: not given */
     HostValue *arguments; /* one a parameter of the kernel */
     const char **from;    /* which argument gave it */
+    const Object *gradients; /* of a launch of the gradient: its arrays; else NULL */
+    bool consumes;
     Span at;
 } Call;
 
@@ -121,6 +123,20 @@ static int count_results(const Kernel *kernel)
     return count;
 }
 
+static bool set_gradients(const Call *call, HostLaunch *launch)
+{
+    Eval *eval = call->eval;
+    const uint32_t count = call->gradients ? call->gradients->as.list.count : 0;
+    HostValue *values = arena_new_array(eval->arena, HostValue, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        if (!host_value(eval, call->gradients->as.list.items[i], &values[i]))
+            return refuse_call(eval, call->at, "a gradient is an array");
+    launch->gradients = values;
+    launch->gradient_count = (int)count;
+    launch->consumes = call->consumes;
+    return true;
+}
+
 static Object *launch_values(Call *call)
 {
     Eval *eval = call->eval;
@@ -135,7 +151,9 @@ static Object *launch_values(Call *call)
                          .arguments = call->arguments,
                          .results = arena_new_array(eval->arena, HostValue, results + 1),
                          .at = call->at};
-    if (eval->host->launch(eval->host, &launch) != HOST_OK) return NULL;
+    if (!set_gradients(call, &launch) || eval->host->launch(eval->host, &launch) != HOST_OK)
+        return NULL;
+    if (call->gradients) return eval->none;
     return give_results(call, launch.results, results);
 }
 
@@ -232,7 +250,8 @@ static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
     return NULL;
 }
 
-Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
+static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments,
+                          const Object *gradients, bool consumes)
 {
     Object *instance =
         callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
@@ -246,11 +265,25 @@ Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
     Object **values = arena_new_array(eval->arena, Object *, signature.parameters.count + 1);
     Specialisation *specialisation = choose(eval, callee, &signature, arguments, values);
     if (specialisation == NULL) return NULL;
-    if (!specialisation_build(eval, specialisation)) return NULL;
+    if (gradients) specialisation = specialisation_differentiated(eval, specialisation);
+    if (!specialisation || !specialisation_build(eval, specialisation)) return NULL;
     Call call = {.eval = eval,
                  .signature = &signature,
                  .specialisation = specialisation,
                  .values = values,
+                 .gradients = gradients,
+                 .consumes = consumes,
                  .at = arguments->at};
     return launch_values(&call);
+}
+
+Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
+{
+    return launch_any(eval, callee, arguments, NULL, false);
+}
+
+Object *launch_gradient(Eval *eval, Object *callee, const Arguments *arguments, Object *gradients,
+                        bool consumes)
+{
+    return launch_any(eval, callee, arguments, gradients, consumes);
 }

@@ -415,6 +415,7 @@ bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name expor
     const Object *text = signature.body != NULL ? signature.body : signature.function;
     Kernel *kernel = kernel_new(eval->session, symbol, text->as.function.node->span);
     kernel->export_name = export_name;
+    kernel->is_differentiated = eval->differentiates;
     kernel->source_name = intern_text(eval->session->names, kernel_name(specialisation->instance));
     const char *title = specialisation_title(eval, &signature, specialisation, export_name);
     CallStep step = {specialisation->at, arena_printf(eval->arena, "while specialising %s", title)};

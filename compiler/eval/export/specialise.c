@@ -302,7 +302,7 @@ const char *specialisation_title(Eval *eval, const Signature *signature,
 /* ---- for the library ---- */
 
 /* Names with their values, as a dict has them. False: reported. */
-static bool take_named(Eval *eval, const Object *dict, Arguments *arguments)
+bool take_named(Eval *eval, const Object *dict, Arguments *arguments)
 {
     if (dict->kind != OBJECT_DICT) {
         FAIL(eval, expected_kind, arguments->at, "a configuration", "a dict of arguments",
@@ -330,16 +330,41 @@ static bool need_kernel(Eval *eval, const Object *object, Span at)
     return false;
 }
 
+/* Takes `grad=` out, if no parameter has that name: whether the gradient is exported, too. False:
+ * reported. */
+static bool take_grad(Eval *eval, Object *kernel, Arguments *arguments, bool *out)
+{
+    Signature signature;
+    const Name name = intern_text(eval->session->names, "grad");
+    for (size_t i = 0; i < arguments->names.count; i++) {
+        if (arguments->names.data[i] != name) continue;
+        if (!signature_read(eval, kernel, arguments->at, &signature)) return false;
+        if (signature_find(&signature, name) < signature.parameters.count) return true;
+        Object *asked = arguments->named.data[i];
+        for (; i + 1 < arguments->names.count; i++) {
+            arguments->names.data[i] = arguments->names.data[i + 1];
+            arguments->named.data[i] = arguments->named.data[i + 1];
+        }
+        arguments->names.count = --arguments->named.count;
+        return object_truth(eval, asked, out);
+    }
+    return true;
+}
+
 Object *core_specialise(Eval *eval, const Bound *bound)
 {
+    bool has_gradient = false;
     const Object *positional = bound->values[1];
     Arguments arguments = {.at = bound->at};
     if (!need_kernel(eval, bound->values[0], bound->at) || !object_is_sequence(positional))
         return NULL;
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
-    if (!take_named(eval, bound->values[2], &arguments)) return NULL;
+    if (!take_named(eval, bound->values[2], &arguments) ||
+        !take_grad(eval, bound->values[0], &arguments, &has_gradient))
+        return NULL;
     Object *object = specialise_among(eval, bound->values[0], &arguments, bound->values[3]);
+    if (object != NULL) object->as.specialisation->has_gradient |= has_gradient;
     made_note(eval, object, bound->at);
     return object;
 }

@@ -407,6 +407,30 @@ Object *core_warn_gradients(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
+Object *core_differentiates(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    return object_bool(eval, eval->differentiates);
+}
+
+/* slope(value, x, derivative, ...): of run-time numbers of one type and shape. */
+Object *core_slope(Eval *eval, const Bound *bound)
+{
+    const Object *pairs = bound->rest;
+    const int count = 1 + (int)pairs->as.list.count;
+    Value **operands = arena_new_array(eval->arena, Value *, count);
+    if (!stage_ready(eval, bound->at)) return NULL;
+    for (int i = 0; i < count; i++) {
+        Object *given = i ? pairs->as.list.items[i - 1] : bound->values[0];
+        operands[i] = stage_operand(eval, given, bound->at);
+        if (operands[i] == NULL) return NULL;
+        if (operands[i]->type != operands[0]->type || count % 2 == 0)
+            return FAIL(eval, expected_kind, bound->at, "what is given to slope",
+                        "a value, and pairs of its type", object_repr(eval, given));
+    }
+    return object_ir(eval, build(&eval->builder, OP_slope, count, operands));
+}
+
 Object *core_static_assert(Eval *eval, const Bound *bound)
 {
     bool truth;

@@ -190,6 +190,7 @@ struct Eval {
     Frame *frame;
     Span at;     /* the user's place: of messages and ops */
     int library; /* > 0 inside stdlib code */
+    bool differentiates; /* what is staged is staged for its gradient */
     int quiet;   /* > 0: nothing is reported */
     int depth;   /* of calls and nested expressions */
     Attempt *attempt;

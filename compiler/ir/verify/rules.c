@@ -459,6 +459,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_trunc] = check_floats,
     [OP_round] = check_floats,
     [OP_fma] = check_floats,
+    [OP_slope] = check_floats,
     [OP_approx] = check_approx,
     [OP_cmp] = check_cmp,
     [OP_select] = check_select,

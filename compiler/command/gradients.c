@@ -1,0 +1,132 @@
+/* gradients.c: launches of gradients in a run: the kernel is made when it is launched first, and the
+ * arrays that are given become its arguments. */
+#include "command/gradients.h"
+
+#include "passes/grad/gradient.h"
+
+#include <string.h>
+
+static Kernel *gradient_of(Gradients *gradients, Kernel *kernel, bool consumes)
+{
+    Arena *arena = gradients->session->arena;
+    Map *known = consumes ? &gradients->consumed : &gradients->kept;
+    Kernel *made = map_get(known, kernel);
+    if (made) return made;
+    made = kernel_gradient(kernel, gradients->target, consumes);
+    if (!made) return NULL;
+    made->export_name = made->name =
+        intern_printf(gradients->session->names, "%s_grad%s", kernel->name, consumes ? "_0" : "");
+    map_set(arena, known, kernel, made);
+    vec_push(arena, &gradients->all, made);
+    return made;
+}
+
+/* ---- arguments ---- */
+
+typedef struct Gradient {
+    Session *session;
+    const Kernel *kernel;
+    const HostLaunch *launch;
+    HostValue *arguments; /* of the gradient */
+    const char **from;    /* what gave an extent */
+    int given;            /* of the arrays */
+} Gradient;
+
+static bool refuse_array(const Gradient *gradient, const char *name, const char *why)
+{
+    diag_report(gradient->session->diags, DIAG_call_arguments, gradient->launch->at,
+                arena_printf(gradient->session->arena, "argument '%s': %s", name, why));
+    return false;
+}
+
+/* What the kernel itself gets for a parameter; NULL: it has none of that name. */
+static const HostValue *argument_named(const Gradient *gradient, Name name)
+{
+    const Kernel *primal = gradient->launch->kernel;
+    for (int i = 0; i < primal->parameter_count; i++)
+        if (primal->parameters[i].name == name) return &gradient->launch->arguments[i];
+    return NULL;
+}
+
+static bool take_argument(Gradient *gradient, int index)
+{
+    const Parameter *parameter = &gradient->kernel->parameters[index];
+    const HostValue *own = argument_named(gradient, parameter->name);
+    if (own) gradient->arguments[index] = *own;
+    if (own) gradient->from[index] = gradient->kernel->name;
+    if (own || parameter->value->type->kind != TYPE_POINTER) return true;
+    if (gradient->given == gradient->launch->gradient_count)
+        return refuse_array(gradient, parameter->name, "there is no array for it");
+    gradient->arguments[index] = gradient->launch->gradients[gradient->given++];
+    if (gradient->arguments[index].kind == HOST_ARRAY) return true;
+    return refuse_array(gradient, parameter->name, "an array is needed");
+}
+
+static bool take_extent(Gradient *gradient, const Tensor *tensor, const Extent *extent, int64_t is)
+{
+    int64_t wanted = extent->value;
+    if (extent->kind == EXTENT_PARAMETER) {
+        const Parameter *parameter = &gradient->kernel->parameters[extent->parameter];
+        HostValue *known = &gradient->arguments[extent->parameter];
+        if (!parameter->is_key && !gradient->from[extent->parameter]) {
+            *known = (HostValue){.kind = HOST_INT, .integer = is};
+            gradient->from[extent->parameter] = tensor->name;
+        }
+        wanted = parameter->is_key ? parameter->key : known->integer;
+    }
+    return wanted == is ||
+           refuse_array(gradient, tensor->name, "its shape is not that of what it is for");
+}
+
+static bool take_shape(Gradient *gradient, const Tensor *tensor)
+{
+    const Array *array = gradient->arguments[tensor->pointer].array;
+    if (array->rank != tensor->rank || array->dtype != tensor->dtype)
+        return refuse_array(gradient, tensor->name, "it is of another type or rank");
+    if (!tensor->is_strided && !array_is_contiguous(array))
+        return refuse_array(gradient, tensor->name, "the array is not contiguous");
+    for (int d = 0; d < tensor->rank; d++) {
+        if (!take_extent(gradient, tensor, &tensor->shape[d], array->shape[d])) return false;
+        if (tensor->is_strided &&
+            !take_extent(gradient, tensor, &tensor->strides[d], array->strides[d]))
+            return false;
+    }
+    return true;
+}
+
+static bool take_arguments(Gradient *gradient)
+{
+    const Kernel *kernel = gradient->kernel;
+    for (int i = 0; i < kernel_argument_count(kernel); i++)
+        if (!take_argument(gradient, i)) return false;
+    if (gradient->given < gradient->launch->gradient_count)
+        return refuse_array(gradient, kernel->parameters[0].name,
+                            "more arrays are given than the kernel has gradients");
+    for (int i = 0; i < kernel->tensor_count; i++) {
+        const Tensor *tensor = &kernel->tensors[i];
+        if (!argument_named(gradient, tensor->name) && !take_shape(gradient, tensor)) return false;
+    }
+    return true;
+}
+
+bool launch_as_gradient(Gradients *gradients, HostLaunch *launch)
+{
+    Arena *arena = gradients->session->arena;
+    Kernel *kernel = gradient_of(gradients, launch->kernel, launch->consumes);
+    if (!kernel) return false;
+    Gradient gradient = {
+        .session = gradients->session,
+        .kernel = kernel,
+        .launch = launch,
+        .arguments = arena_new_array(arena, HostValue, kernel->parameter_count + 1),
+        .from = arena_new_array(arena, const char *, kernel->parameter_count + 1)};
+    if (!take_arguments(&gradient)) return false;
+    launch->kernel = kernel;
+    launch->arguments = gradient.arguments;
+    return true;
+}
+
+void gradients_free(Gradients *gradients)
+{
+    for (size_t i = 0; i < gradients->all.count; i++) kernel_free(gradients->all.data[i]);
+}

@@ -1,0 +1,22 @@
+/* gradients.h: launches of gradients in a run. */
+#ifndef TILEC_COMMAND_GRADIENTS_H
+#define TILEC_COMMAND_GRADIENTS_H
+
+#include "base/vec.h"
+#include "command/array/arrays.h"
+#include "target/target.h"
+
+/* Those that were made, by the kernels that were staged for them. */
+typedef struct Gradients {
+    Session *session;
+    const Target *target;
+    Map kept, consumed; /* Kernel * -> Kernel * */
+    VEC(Kernel *) all;
+} Gradients;
+
+/* A launch of a kernel that is staged for its gradient becomes one of the gradient. False:
+ * reported. */
+bool launch_as_gradient(Gradients *gradients, HostLaunch *launch);
+void gradients_free(Gradients *gradients);
+
+#endif

@@ -1,0 +1,134 @@
+/* dependence.c: what the sweeps ask of the program: which scalars threads have each for itself, and
+ * which reads find something else when their region is replayed. */
+#include "ir/rebuild.h"
+#include "passes/analysis/access.h"
+#include "passes/grad/grad.h"
+
+typedef struct Search {
+    Grad *grad;
+    bool grows;
+} Search;
+
+static void add(Search *search, const Value *value)
+{
+    if (value->type->kind != TYPE_SCALAR || map_has(&search->grad->depends, value)) return;
+    map_set(search->grad->arena, &search->grad->depends, value, search);
+    search->grows = true;
+}
+
+static bool any_depends(const Grad *grad, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (scalar_depends(grad, op->operands[i])) return true;
+    return false;
+}
+
+/* Of a branch or loop: which way it goes. */
+static bool way_depends(const Grad *grad, const Op *control)
+{
+    if (op_int(control, ATTR_idle, 0)) return false; /* the border of the launch */
+    const int deciders = control->code == OP_for ? 3 : control->code == OP_if ? 1 : 0;
+    for (int i = 0; i < deciders; i++)
+        if (scalar_depends(grad, control->operands[i])) return true;
+    return control->code == OP_while &&
+           scalar_depends(grad, operand(region_terminator(control->regions[0]), condition));
+}
+
+static bool is_parted(const Grad *grad, const Op *op)
+{
+    for (const Op *at = op->parent->parent; at && at->code != OP_launch; at = at->parent->parent)
+        if (way_depends(grad, at)) return true;
+    return false;
+}
+
+static void add_carried(Search *search, const Op *op)
+{
+    const Grad *grad = search->grad;
+    bool found = any_depends(grad, op) || way_depends(grad, op) || is_parted(grad, op);
+    for (int r = 0; r < op->region_count; r++) {
+        const Op *end = region_terminator(op->regions[r]);
+        found |= end && any_depends(grad, end);
+    }
+    for (int i = 0; found && i < op->result_count; i++) add(search, &op->results[i]);
+    for (int r = 0; found && r < op->region_count; r++)
+        for (int i = 0; i < op->regions[r]->argument_count; i++)
+            add(search, op->regions[r]->arguments[i]);
+}
+
+static bool is_threads_own(const Op *op)
+{
+    const Value *memory = op_is_element(op) ? operand(op, memory) : NULL;
+    return op->code == OP_thread_id || op->code == OP_shuffle ||
+           (op->code == OP_element_atomic && !op_int(op, ATTR_once, 0)) ||
+           (memory && memory->type->kind == TYPE_LOCAL);
+}
+
+static void follow(Op *op, void *context)
+{
+    Search *search = context;
+    if (op->region_count) {
+        add_carried(search, op);
+        return;
+    }
+    if (!is_threads_own(op) && !any_depends(search->grad, op) && !is_parted(search->grad, op))
+        return;
+    for (int i = 0; i < op->result_count; i++) add(search, &op->results[i]);
+}
+
+void find_dependent(Grad *grad, Region *region)
+{
+    Search search = {.grad = grad, .grows = true};
+    while (search.grows) {
+        search.grows = false;
+        region_visit(region, follow, &search);
+    }
+}
+
+/* ---- memory that moves ---- */
+
+static const Op *allocation_of(const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *memory = op->operands[i];
+        const TypeKind kind = memory->type->kind;
+        if (kind != TYPE_SHARED && kind != TYPE_LOCAL) continue;
+        while (memory->op && op_aliased(memory->op)) memory = op_aliased(memory->op);
+        return memory->op;
+    }
+    return NULL;
+}
+
+typedef struct Writers {
+    const Op *allocation, *around; /* of a read: the op of the allocation's region that it is in */
+    bool found;
+} Writers;
+
+static void find_writer(Op *op, void *context)
+{
+    Writers *writers = context;
+    const Op *allocation = writers->allocation;
+    if (!(op_info(op->code)->traits & WRITES) || op == allocation || op->region_count ||
+        allocation_of(op) != allocation)
+        return;
+    const Op *at = op;
+    while (at->parent != allocation->parent) at = at->parent->parent;
+    writers->found |= at == writers->around || op_comes_before(writers->around, at);
+}
+
+static void look_at(Op *op, void *context)
+{
+    Grad *grad = context;
+    if (!(op_info(op->code)->traits & READS) || op->region_count || !op->result_count) return;
+    const Op *allocation = allocation_of(op);
+    if (!allocation || allocation->parent == op->parent) return;
+    Writers writers = {.allocation = allocation, .around = op};
+    while (writers.around->parent != allocation->parent)
+        writers.around = writers.around->parent->parent;
+    region_visit(allocation->parent, find_writer, &writers);
+    if (writers.found) vec_push(grad->arena, &grad->moving, op);
+}
+
+void find_moving(Grad *grad, Region *region)
+{
+    region_visit(region, look_at, grad);
+}

@@ -1,0 +1,148 @@
+/* grad.h: reverse-mode differentiation of a launch; private to this folder.
+ *
+ * A region is replayed, but for what it writes for others, and behind that its ops are gone through
+ * from the last to the first: each gives, by its row of adjoints.def, the adjoints of its operands
+ * what follows from those of its results. A branch is taken again; a loop goes through its
+ * iterations from the last to the first, each of which replays its body. What nobody needs of all
+ * that is dropped at the end (dead.c).
+ *
+ * Adjoints are of the precision of sums: f32 for f16, bf16 and less. That of a scalar has two
+ * parts: what all threads of the block have alike, which counts once, and what each has for itself,
+ * whose sum over the threads counts. */
+#ifndef TILEC_PASSES_GRAD_GRAD_H
+#define TILEC_PASSES_GRAD_GRAD_H
+
+#include "base/vec.h"
+#include "passes/pass.h"
+
+typedef enum Part { PART_TOTAL, PART_OWN, PARTS } Part;
+
+/* The adjoint of a value of the program; NULL: zero. Tiles have no own part. */
+typedef struct Adjoint {
+    Value *parts[PARTS];
+} Adjoint;
+
+typedef VEC(Value *) ValueVec;
+
+/* The adjoints in the region at hand: of its own values, and what it adds to those around it. */
+typedef struct Scope {
+    struct Scope *outer;
+    Map adjoints; /* Value * -> Adjoint * */
+    ValueVec touched;
+} Scope;
+
+/* A read of memory that holds something else by then, where its region is replayed. */
+typedef struct Stale {
+    Op *read, *replayed;
+} Stale;
+
+typedef struct Grad {
+    Kernel *kernel;
+    Arena *arena;
+    Builder builder; /* at the end of a region of the new launch */
+    Map primal;      /* value of the program -> where it was replayed last */
+    Map gradients;   /* pointer parameter -> that of its gradient */
+    Map memories;    /* shared tile or local array of the program -> that of its adjoint */
+    Map depends;     /* scalars of the program that threads have each for itself */
+    Map effects;     /* ops that the gradient is written by */
+    Map rewritten;   /* pointer parameters that are read, or written more than once */
+    Map clears;      /* effects that set to zero what an adjoint was taken from */
+    Map settled;     /* reads of what the program has written that are right so */
+    VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
+    VEC(Stale) stale;   /* those that were replayed */
+    Scope *scope;
+    int64_t threads; /* of a block */
+    bool consumes, failed;
+} Grad;
+
+/* ---- adjoints.c ---- */
+
+DType adjoint_dtype(DType dtype);
+bool is_differentiable(const Value *value); /* a number or tile of floats */
+const Type *adjoint_type(Grad *grad, const Value *value);
+/* The program's value in the replay, and in its adjoint's type. */
+Value *replayed(Grad *grad, const Value *value);
+Value *primal(Grad *grad, const Value *value);
+Value *number_of(Grad *grad, const Type *type, double number);
+Value *integer_of(Grad *grad, const Type *type, int64_t number);
+/* A number as each element of a tile of that shape; of a scalar type the number itself. */
+Value *spread(Grad *grad, const Type *type, Value *scalar);
+Value *value_sum(Grad *grad, Value *a, Value *b);
+bool is_zero_number(const Value *value); /* 0.0, or a tile of it */
+bool scalar_depends(const Grad *grad, const Value *value);
+
+void scope_open(Grad *grad, Scope *scope);
+void scope_close(Grad *grad);
+/* What the adjoint of an operand grows by. */
+void give(Grad *grad, Value *value, Part part, Value *adjoint);
+void give_total(Grad *grad, Value *value, Value *adjoint);
+void give_both(Grad *grad, Value *value, Adjoint both);
+Adjoint take_adjoint(Grad *grad, const Value *value);
+bool adjoint_is_none(Adjoint both);
+Value *whole_adjoint(Grad *grad, Adjoint both); /* with the sum of the own parts; NULL: zero */
+Value *thread_of(Grad *grad);
+/* Located, once. */
+void refuse(Grad *grad, const Op *op, const char *why);
+
+/* ---- reverse.c ---- */
+
+/* At the builder; `again`: in another iteration, or on another way, than the program's. */
+void replay(Grad *grad, const Region *region, bool again);
+/* One op by itself, at the builder; its values are the replayed ones. */
+Op *replay_op(Grad *grad, const Op *op, bool again);
+void reverse(Grad *grad, Region *region);
+/* The launch that goes back through it, behind all others; NULL: refused. */
+Op *differentiate(Grad *grad, Op *launch);
+
+/* ---- control.c, loops.c: ops with regions ---- */
+
+typedef void AdjointRule(Grad *grad, Op *op);
+AdjointRule adjoint_if, adjoint_for, adjoint_while;
+
+/* ---- rules_*.c: adjoints.def ---- */
+
+/* What the adjoint of an operand grows by, of an elementwise op: linear in that of the result. */
+typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
+#define ELEMENTWISE(op)  Partial partial_##op;
+#define ADJOINT(op)      AdjointRule adjoint_##op;
+#define FLAT(op)
+#include "passes/grad/adjoints.def"
+#undef ELEMENTWISE
+#undef ADJOINT
+#undef FLAT
+
+/* ---- memory.c ---- */
+
+/* Of an access of global memory; else NULL. */
+Value *view_of(const Op *op);
+
+/* The memory in which the adjoint of a view, shared tile or local array stands; NULL: there is
+ * none. */
+Value *memory_adjoint(Grad *grad, Value *memory);
+void memory_open(Grad *grad, const Region *region); /* makes those of its allocations */
+
+/* Whether the adjoint of what is overwritten there is to be zero: it is not that of what stood
+ * there before. */
+bool memory_is_consumed(Grad *grad, const Value *memory);
+/* Which parameters' memory an op of the launches reads, or overwrites again. */
+void find_rewritten(Grad *grad, Region *host);
+
+/* ---- dependence.c ---- */
+
+void find_dependent(Grad *grad, Region *region);
+void find_moving(Grad *grad, Region *region);
+
+/* ---- dead.c ---- */
+
+void drop_unneeded(Grad *grad, Region *region);
+
+/* ---- sums.c ---- */
+
+void arrange_sums(Grad *grad);
+
+/* ---- shared_values.c ---- */
+
+/* Shared tiles that are read and written as a whole become variables, and copies to them loads. */
+void shared_to_values(Kernel *kernel);
+
+#endif

@@ -1,0 +1,160 @@
+/* memory.c: where the adjoints of memory stand: of what a parameter points to in memory of the
+ * caller's, of shared tiles and local arrays in others of that shape. */
+#include "passes/analysis/access.h"
+#include "passes/grad/grad.h"
+
+/* ---- global memory ---- */
+
+Value *view_of(const Op *op)
+{
+    Value *memory = op_memory(op);
+    return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
+}
+
+static Value *pointer_adjoint(Grad *grad, Value *pointer)
+{
+    const Op *op = pointer->op;
+    if (!op) return map_get(&grad->gradients, pointer);
+    if (op->code != OP_ptr_add && op->code != OP_ptr_cast) return NULL;
+    Value *base = pointer_adjoint(grad, operand(op, pointer));
+    if (!base) return NULL;
+    if (op->code == OP_ptr_add)
+        return build2(&grad->builder, OP_ptr_add, base, replayed(grad, operand(op, index)));
+    return base->type->dtype == pointer->type->dtype ? base : NULL;
+}
+
+static Value *view_adjoint(Grad *grad, const Value *view)
+{
+    const Op *op = view->op;
+    Value *pointer = pointer_adjoint(grad, operand(op, pointer));
+    if (!pointer || pointer->type->dtype != view->type->dtype) return NULL;
+    const int rank = view->type->rank;
+    Value *extents[2 * TYPE_RANK];
+    for (int i = 0; i < 2 * rank; i++) extents[i] = replayed(grad, operand_list(op, extents)[i]);
+    return build_view(&grad->builder, pointer, rank, extents, extents + rank);
+}
+
+static const Value *parameter_of(Grad *grad, const Value *view)
+{
+    const Parameter *parameter = pointer_parameter(grad->kernel, operand(view->op, pointer));
+    return parameter ? parameter->value : NULL;
+}
+
+bool memory_is_consumed(Grad *grad, const Value *memory)
+{
+    if (memory->type->kind != TYPE_VIEW || grad->consumes) return true;
+    const Value *parameter = parameter_of(grad, memory);
+    return !parameter || map_get(&grad->rewritten, parameter) != grad;
+}
+
+static bool is_in_loop(const Op *op)
+{
+    for (const Op *at = op->parent->parent; at; at = at->parent->parent)
+        if (op_has(at, LOOP)) return true;
+    return false;
+}
+
+/* That it was written once is noted as `grad`, that there is more as itself. */
+static void note_access(Op *op, void *context)
+{
+    Grad *grad = context;
+    const Value *view = view_of(op);
+    if (!view) return;
+    const Value *parameter = parameter_of(grad, view);
+    if (!parameter) return;
+    const bool is_first = op_has(op, STORES) && !op_has(op, ATOMIC) && !is_in_loop(op) &&
+                          !map_has(&grad->rewritten, parameter);
+    map_set(grad->arena, &grad->rewritten, parameter,
+            is_first ? (void *)grad : (void *)(uintptr_t)parameter);
+}
+
+void find_rewritten(Grad *grad, Region *host)
+{
+    region_visit(host, note_access, grad);
+}
+
+/* ---- the block's and the thread's own ---- */
+
+static const Type *with_sums(Grad *grad, const Type *type)
+{
+    Type wide = *type;
+    wide.dtype = adjoint_dtype(type->dtype);
+    wide.layout = NULL;
+    return type_intern(grad->kernel->types, &wide);
+}
+
+static Value *part_adjoint(Grad *grad, const Value *part)
+{
+    const Op *op = part->op;
+    Value *whole = memory_adjoint(grad, operand(op, tile));
+    const Type *type = with_sums(grad, part->type);
+    ValueVec operands = {0};
+    if (!whole || (op->code != OP_shared_view && op->code != OP_shared_reshape) ||
+        operand(op, tile)->type->dtype != part->type->dtype)
+        return NULL;
+    vec_push(grad->arena, &operands, whole);
+    for (int i = 1; i < op->operand_count; i++)
+        vec_push(grad->arena, &operands, replayed(grad, op->operands[i]));
+    Op *copy = build_op(&grad->builder, op->code, (int)operands.count, operands.data, 1, &type);
+    op_keep_attr(copy, op, ATTR_dims);
+    return copy->results;
+}
+
+Value *memory_adjoint(Grad *grad, Value *memory)
+{
+    if (memory->type->kind == TYPE_VIEW) return view_adjoint(grad, memory);
+    Value *own = map_get(&grad->memories, memory);
+    if (own || !memory->op || !op_aliased(memory->op)) return own;
+    return part_adjoint(grad, memory);
+}
+
+/* ---- made, and zero ---- */
+
+static void clear_elements(Grad *grad, Value *memory, int dim, ValueVec *places)
+{
+    Builder *builder = &grad->builder;
+    if (dim == memory->type->rank) {
+        build_op(builder, OP_element_store, (int)places->count, places->data, 0, NULL);
+        return;
+    }
+    Value *bounds[] = {build_const(builder, DTYPE_i32, 0),
+                       build_const(builder, DTYPE_i32, memory->type->shape[dim]),
+                       build_const(builder, DTYPE_i32, 1)};
+    Op *loop = build_op(builder, OP_for, 3, bounds, 0, NULL);
+    const Builder outside = *builder;
+    *builder = builder_at_end(loop->regions[0], outside.span);
+    vec_push(grad->arena, places,
+             region_add_argument(loop->regions[0], bounds[0]->type, NULL));
+    clear_elements(grad, memory, dim + 1, places);
+    build_op(builder, OP_yield, 0, NULL, 0, NULL);
+    *builder = outside;
+}
+
+static void clear(Grad *grad, Value *memory)
+{
+    const Type *type = memory->type;
+    const Type *scalar = type_scalar(grad->kernel->types, type->dtype);
+    ValueVec places = {0};
+    if (type->kind == TYPE_SHARED) {
+        const Type *tile =
+            type_tile(grad->kernel->types, type->dtype, type->rank, type->shape, NULL);
+        build2(&grad->builder, OP_shared_store, memory, number_of(grad, tile, 0));
+        return;
+    }
+    vec_push(grad->arena, &places, memory);
+    vec_push(grad->arena, &places, number_of(grad, scalar, 0));
+    clear_elements(grad, memory, 0, &places);
+}
+
+void memory_open(Grad *grad, const Region *region)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op->code != OP_shared_alloc && op->code != OP_local_alloc) continue;
+        if (!dtype_is_float(op->results->type->dtype)) continue;
+        grad->builder.span = op->span;
+        const Type *type = with_sums(grad, op->results->type);
+        Value *memory = build_op(&grad->builder, op->code, 0, NULL, 1, &type)->results;
+        clear(grad, memory);
+        map_set(grad->arena, &grad->memories, op->results, memory);
+    }
+}

@@ -1,0 +1,150 @@
+/* reverse.c: the two sweeps over a region, and over a launch: see grad.h. */
+#include "passes/grad/grad.h"
+
+#include "ir/rebuild.h"
+
+typedef struct Row {
+    AdjointRule *rule;
+    Partial *partial;
+    bool is_flat;
+} Row;
+
+static const Row rows[OP_COUNT] = {
+#define ELEMENTWISE(op) [OP_##op] = {.partial = partial_##op},
+#define ADJOINT(op)     [OP_##op] = {.rule = adjoint_##op},
+#define FLAT(op)        [OP_##op] = {.is_flat = true},
+#include "passes/grad/adjoints.def"
+#undef ELEMENTWISE
+#undef ADJOINT
+#undef FLAT
+};
+
+/* ---- replaying ---- */
+
+static void note_stale(Grad *grad, const Region *region)
+{
+    for (size_t i = 0; i < grad->moving.count; i++) {
+        Op *read = grad->moving.data[i];
+        const Value *copy = map_get(&grad->primal, read->results);
+        if (region_holds(region, read->parent) && copy && copy->op)
+            vec_push(grad->arena, &grad->stale, ((Stale){read, copy->op}));
+    }
+}
+
+Op *replay_op(Grad *grad, const Op *op, bool again)
+{
+    grad->builder.span = op->span;
+    Op *copy = op_clone(&grad->builder, op, &grad->primal);
+    for (int i = 0; again && i < op->region_count; i++) note_stale(grad, op->regions[i]);
+    return copy;
+}
+
+void replay(Grad *grad, const Region *region, bool again)
+{
+    for (const Op *op = region->first; op; op = op->next)
+        if (!(op_info(op->code)->traits & TERM)) {
+            grad->builder.span = op->span;
+            op_clone(&grad->builder, op, &grad->primal);
+        }
+    if (again) note_stale(grad, region);
+}
+
+/* ---- going back ---- */
+
+static bool is_active(const Grad *grad, const Op *op)
+{
+    for (int i = 0; i < op->result_count; i++) {
+        const Adjoint *both = map_get(&grad->scope->adjoints, &op->results[i]);
+        if (both && !adjoint_is_none(*both)) return true;
+    }
+    return false;
+}
+
+static void reverse_elements(Grad *grad, const Op *op, Partial *partial)
+{
+    const Adjoint both = take_adjoint(grad, op->results);
+    for (int part = 0; part < PARTS; part++)
+        for (int i = 0; both.parts[part] && i < op->operand_count; i++) {
+            if (!is_differentiable(op->operands[i])) continue;
+            Value *adjoint = partial(grad, op, i, both.parts[part]);
+            if (part == PART_TOTAL)
+                give_total(grad, op->operands[i], adjoint);
+            else
+                give(grad, op->operands[i], PART_OWN, adjoint);
+        }
+}
+
+static void reverse_op(Grad *grad, Op *op)
+{
+    const Row *row = &rows[op->code];
+    const bool active = is_active(grad, op), writes = op_has(op, WRITES);
+    if (row->is_flat || (!active && !writes)) return;
+    grad->builder.span = op->span;
+    if (row->rule)
+        row->rule(grad, op);
+    else if (row->partial)
+        reverse_elements(grad, op, row->partial);
+    else
+        refuse(grad, op, active ? "it has no derivative here" : "it has no adjoint");
+}
+
+void reverse(Grad *grad, Region *region)
+{
+    memory_open(grad, region);
+    for (Op *op = region->last; op && !grad->failed; op = op->previous)
+        if (!(op_info(op->code)->traits & TERM)) reverse_op(grad, op);
+}
+
+/* ---- a launch ---- */
+
+static Op *new_launch(Op *launch)
+{
+    Builder builder = builder_at_end(launch->parent, launch->span);
+    Op *fresh = build_op(&builder, OP_launch, 3, launch->operands, 0, NULL);
+    op_keep_attr(fresh, launch, ATTR_warps);
+    op_keep_attr(fresh, launch, ATTR_agree);
+    return fresh;
+}
+
+static void drop_slope(Op *op, void *context)
+{
+    (void)context;
+    if (op->code != OP_slope) return;
+    value_replace(op->results, operand(op, a));
+    op_erase(op);
+}
+
+static bool is_there(const Op *op)
+{
+    while (op->parent && op->parent->parent) op = op->parent->parent;
+    return op->parent;
+}
+
+/* Reads in the replay of what the program has written by then. */
+static bool reads_are_fresh(Grad *grad)
+{
+    for (size_t i = 0; i < grad->stale.count && !grad->failed; i++)
+        if (is_there(grad->stale.data[i].replayed))
+            refuse(grad, grad->stale.data[i].read,
+                   "the gradient needs what it reads, which is overwritten by then");
+    return !grad->failed;
+}
+
+Op *differentiate(Grad *grad, Op *launch)
+{
+    Scope scope;
+    Region *region = launch_region(launch);
+    Op *fresh = new_launch(launch);
+    grad->threads = WARP_SIZE * op_int(launch, ATTR_warps, 1);
+    grad->builder = builder_at_end(launch_region(fresh), launch->span);
+    find_dependent(grad, region);
+    find_moving(grad, region);
+    scope_open(grad, &scope);
+    replay(grad, region, false);
+    reverse(grad, region);
+    scope_close(grad);
+    if (grad->failed) return NULL;
+    region_visit(launch_region(fresh), drop_slope, NULL);
+    drop_unneeded(grad, launch_region(fresh));
+    return reads_are_fresh(grad) ? fresh : NULL;
+}

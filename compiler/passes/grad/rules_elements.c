@@ -1,0 +1,234 @@
+/* rules_elements.c: adjoints of elementwise ops, as ops.def says what they compute. */
+#include "passes/grad/grad.h"
+
+#include <string.h>
+
+static Value *product(Grad *grad, Value *a, Value *b)
+{
+    return build2(&grad->builder, OP_mul, a, b);
+}
+
+static Value *quotient(Grad *grad, Value *a, Value *b)
+{
+    return build2(&grad->builder, OP_div, a, b);
+}
+
+static Value *negative(Grad *grad, Value *a)
+{
+    return build1(&grad->builder, OP_neg, a);
+}
+
+static Value *scaled(Grad *grad, Value *a, double factor)
+{
+    return product(grad, a, number_of(grad, a->type, factor));
+}
+
+/* `a` where the condition holds, else `b`; NULL is zero. */
+static Value *choice(Grad *grad, Value *condition, Value *a, Value *b)
+{
+    Value *zero = number_of(grad, a ? a->type : b->type, 0);
+    return build3(&grad->builder, OP_select, condition, a ? a : zero, b ? b : zero);
+}
+
+static Value *compare(Grad *grad, const char *predicate, Value *a, Value *b)
+{
+    return build_cmp(&grad->builder, predicate, a, b);
+}
+
+static Value *compare_zero(Grad *grad, const char *predicate, Value *a)
+{
+    return compare(grad, predicate, a, number_of(grad, a->type, 0));
+}
+
+Value *partial_add(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)grad, (void)op, (void)operand;
+    return adjoint;
+}
+
+Value *partial_sub(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)op;
+    return operand == 0 ? adjoint : negative(grad, adjoint);
+}
+
+Value *partial_mul(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    return product(grad, adjoint, primal(grad, op->operands[1 - operand]));
+}
+
+/* Of a / b: 1 / b, and -(a / b) / b. */
+Value *partial_div(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    Value *by = quotient(grad, adjoint, primal(grad, operand(op, b)));
+    return operand == 0 ? by : negative(grad, product(grad, by, primal(grad, op->results)));
+}
+
+/* Of a - trunc(a / b) * b. */
+Value *partial_rem(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    if (operand == 0) return adjoint;
+    Value *ratio = quotient(grad, primal(grad, operand(op, a)), primal(grad, operand(op, b)));
+    return negative(grad, product(grad, adjoint, build1(&grad->builder, OP_trunc, ratio)));
+}
+
+/* Of two that are equal it is the first one's. */
+static Value *partial_choice(Grad *grad, const Op *op, const char *second, int operand,
+                             Value *adjoint)
+{
+    Value *is_second =
+        compare(grad, second, primal(grad, operand(op, b)), primal(grad, operand(op, a)));
+    return operand == 0 ? choice(grad, is_second, NULL, adjoint)
+                        : choice(grad, is_second, adjoint, NULL);
+}
+
+Value *partial_min(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    return partial_choice(grad, op, "lt", operand, adjoint);
+}
+
+Value *partial_max(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    return partial_choice(grad, op, "gt", operand, adjoint);
+}
+
+Value *partial_neg(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)op, (void)operand;
+    return negative(grad, adjoint);
+}
+
+Value *partial_abs(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)operand;
+    Value *a = primal(grad, operand(op, a));
+    Value *above = choice(grad, compare_zero(grad, "gt", a), adjoint, NULL);
+    return choice(grad, compare_zero(grad, "lt", a), negative(grad, adjoint), above);
+}
+
+Value *partial_sqrt(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)operand;
+    return quotient(grad, scaled(grad, adjoint, 0.5), primal(grad, op->results));
+}
+
+Value *partial_fma(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    return operand == 2 ? adjoint : partial_mul(grad, op, operand, adjoint);
+}
+
+Value *partial_select(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    Value *condition = replayed(grad, operand(op, condition));
+    return operand == 1 ? choice(grad, condition, adjoint, NULL)
+                        : choice(grad, condition, NULL, adjoint);
+}
+
+Value *partial_cast(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)grad, (void)op, (void)operand;
+    return adjoint;
+}
+
+/* Operands come in pairs behind the first: what it depends on, and its slope there. */
+Value *partial_slope(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    if (operand % 2 == 0) return NULL;
+    return product(grad, adjoint, primal(grad, op->operands[operand + 1]));
+}
+
+/* ---- the GPU's quick instructions ---- */
+
+static Value *approximate(Grad *grad, const char *function, Value *a)
+{
+    Value *result = build1(&grad->builder, OP_approx, a);
+    op_set_text(result->op, ATTR_function,
+                intern_text(grad->kernel->session->names, function));
+    return result;
+}
+
+static Value *slope_of_ex2(Grad *grad, Value *a, Value *y)
+{
+    (void)a;
+    return scaled(grad, y, 0.693147180559945309);
+}
+
+static Value *slope_of_lg2(Grad *grad, Value *a, Value *y)
+{
+    (void)y;
+    return quotient(grad, number_of(grad, a->type, 1.442695040888963407), a);
+}
+
+static Value *slope_of_rcp(Grad *grad, Value *a, Value *y)
+{
+    (void)a;
+    return negative(grad, product(grad, y, y));
+}
+
+static Value *slope_of_sqrt(Grad *grad, Value *a, Value *y)
+{
+    return quotient(grad, number_of(grad, a->type, 0.5), y);
+}
+
+static Value *slope_of_rsqrt(Grad *grad, Value *a, Value *y)
+{
+    return quotient(grad, scaled(grad, y, -0.5), a);
+}
+
+static Value *slope_of_sin(Grad *grad, Value *a, Value *y)
+{
+    (void)y;
+    return approximate(grad, "cos", a);
+}
+
+static Value *slope_of_cos(Grad *grad, Value *a, Value *y)
+{
+    (void)y;
+    return negative(grad, approximate(grad, "sin", a));
+}
+
+static Value *slope_of_tanh(Grad *grad, Value *a, Value *y)
+{
+    (void)a;
+    Value *one = number_of(grad, y->type, 1);
+    return build2(&grad->builder, OP_sub, one, product(grad, y, y));
+}
+
+Value *partial_approx(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    static const struct {
+        const char *function;
+        Value *(*slope)(Grad *grad, Value *a, Value *y);
+    } slopes[] = {{"ex2", slope_of_ex2},     {"lg2", slope_of_lg2}, {"rcp", slope_of_rcp},
+                  {"sqrt", slope_of_sqrt},   {"rsqrt", slope_of_rsqrt}, {"sin", slope_of_sin},
+                  {"cos", slope_of_cos},     {"tanh", slope_of_tanh}};
+    const char *function = op_attr(op, ATTR_function)->text;
+    if (op->operand_count == 2) return partial_div(grad, op, operand, adjoint);
+    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++)
+        if (strcmp(slopes[i].function, function) == 0) {
+            Value *a = primal(grad, operand(op, a)), *y = primal(grad, op->results);
+            return product(grad, adjoint, slopes[i].slope(grad, a, y));
+        }
+    refuse(grad, op, "the derivative of this instruction is not known");
+    return NULL;
+}
+
+/* ---- bits ---- */
+
+static ValueAnswer asks_for_floats(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && value->op->code == OP_bitcast &&
+                   dtype_is_float(operand(value->op, a)->type->dtype)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
+/* Numbers that are made of bits, as random ones are, are constants; of bits of other numbers nobody
+ * knows the derivative. */
+void adjoint_bitcast(Grad *grad, Op *op)
+{
+    take_adjoint(grad, op->results);
+    if (is_differentiable(operand(op, a)) || value_finds(operand(op, a), asks_for_floats, NULL))
+        refuse(grad, op, "it is of the bits of a number");
+}

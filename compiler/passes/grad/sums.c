@@ -1,0 +1,442 @@
+/* sums.c: how the launches of a gradient add to memory, once it is known what is left of them.
+ *
+ * A sum of products that is at the same place for all blocks along a coordinate becomes a launch of
+ * its own, whose blocks are those places: each goes along that coordinate, and adds its sum at the
+ * end. So both gradients of a product of matrices are products of matrices.
+ *
+ * What no two blocks add to is added to without atomics. */
+#include "ir/rebuild.h"
+#include "passes/grad/coordinates.h"
+
+/* ---- which ---- */
+
+static Value *without_cast(Value *value)
+{
+    return value->op && value->op->code == OP_cast ? operand(value->op, a) : value;
+}
+
+/* The product that the op adds, which has no other use. */
+static Op *added_product(const Op *sum)
+{
+    Value *value = operand(sum, value);
+    Value *product = without_cast(value);
+    Op *dot = product->op;
+    const bool alone = value->use_count == 1 && product->use_count == 1;
+    const bool is_one = alone && dot && dot->code == OP_dot && dot->parent == sum->parent;
+    return is_one && is_zero_number(operand(dot, c)) ? dot : NULL;
+}
+
+static bool address_needs(const Op *sum, const Value *coordinate)
+{
+    for (int i = operand_index(sum, more); i < sum->operand_count; i++)
+        if (value_needs(sum->operands[i], coordinate)) return true;
+    return value_needs(operand(sum, memory), coordinate);
+}
+
+/* ---- a launch of its own ---- */
+
+typedef struct Split {
+    Grad *grad;
+    Op *launch, *sum, *dot; /* of a copy of the launch, with nothing else in it */
+    Coordinates kept, dropped;
+    Map values; /* of that copy -> of the new launch */
+    Map inner;  /* values that depend on what is dropped */
+    Builder host, builder;
+} Split;
+
+/* A number of the host's, computed on the device; NULL: it can't be. */
+static Value *in_launch(Split *split, Value *value)
+{
+    Op *op = value->op;
+    if (!op) return value;
+    Value *known = map_get(&split->values, value);
+    if (known) return known;
+    if (!op_has(op, PURE) || op->region_count) return NULL;
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *operand = in_launch(split, op->operands[i]);
+        if (!operand) return NULL;
+        map_set(split->grad->arena, &split->values, op->operands[i], operand);
+    }
+    op_clone(&split->builder, op, &split->values);
+    return map_get(&split->values, value);
+}
+
+static Value *host_trips(Split *split, const Op *loop)
+{
+    Builder *host = &split->host;
+    Map copied = {0};
+    Value *begin = value_on_host(host, operand(loop, begin), &copied);
+    Value *end = value_on_host(host, operand(loop, end), &copied);
+    Value *step = value_on_host(host, operand(loop, step), &copied);
+    Value *one = build_const(host, begin->type->dtype, 1);
+    Value *span = build2(host, OP_sub, build2(host, OP_add, build2(host, OP_sub, end, begin), step),
+                         one);
+    Value *trips = build2(host, OP_floordiv, span, step);
+    return build_cast(host, DTYPE_i32,
+                      build2(host, OP_max, trips, build_const(host, trips->type->dtype, 0)));
+}
+
+/* Three at most; more count as one. */
+static Op *new_grid(Split *split)
+{
+    Value *grid[3];
+    for (int i = 0; i < 3; i++) grid[i] = build_const(&split->host, DTYPE_i32, 1);
+    for (size_t i = 0; i < split->kept.count; i++) {
+        const Coordinate *one = &split->kept.data[i];
+        grid[i] = one->loop ? host_trips(split, one->loop) : one->extent;
+    }
+    Op *launch = build_op(&split->host, OP_launch, 3, grid, 0, NULL);
+    op_keep_attr(launch, split->launch, ATTR_warps);
+    op_keep_attr(launch, split->launch, ATTR_agree);
+    return launch;
+}
+
+/* The program's number for a block's index: of a loop its variable. */
+static void place_kept(Split *split, const Coordinate *one, int dim)
+{
+    Builder *builder = &split->builder;
+    Value *index = build_of_grid(builder, OP_block_idx, dim);
+    Value *value = build_cast(builder, one->value->type->dtype, index);
+    if (one->loop) {
+        Value *step = in_launch(split, operand(one->loop, step));
+        Value *begin = in_launch(split, operand(one->loop, begin));
+        value = build2(builder, OP_add, begin, build2(builder, OP_mul, value, step));
+    }
+    map_set(split->grad->arena, &split->values, one->value, value);
+}
+
+static bool uses_inner(const Split *split, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (map_has(&split->inner, op->operands[i])) return true;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *at = op->regions[r]->first; at; at = at->next)
+            if (uses_inner(split, at)) return true;
+    return false;
+}
+
+static bool is_around(const Op *op, const Op *inner)
+{
+    for (int i = 0; i < op->region_count; i++)
+        if (region_holds(op->regions[i], inner->parent)) return true;
+    return false;
+}
+
+/* Ops of the launch and of the loops around the sum, in order: those that depend on what is dropped,
+ * or the others. */
+static void copy_ops(Split *split, const Region *region, bool inner)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        const bool is_last = op == split->sum || op == split->dot ||
+                             op == operand(split->sum, value)->op;
+        if (is_around(op, split->sum)) {
+            copy_ops(split, op->regions[0], inner);
+            continue;
+        }
+        if (is_last || op_has(op, TERM) || (op->result_count && map_has(&split->values, op->results)))
+            continue;
+        const bool depends = uses_inner(split, op);
+        for (int i = 0; depends && i < op->result_count; i++)
+            map_set(split->grad->arena, &split->inner, &op->results[i], split);
+        if (depends == inner) op_clone(&split->builder, op, &split->values);
+    }
+}
+
+/* Zero in the sum's type, and the loops along what is dropped, which carry it. */
+static Value *sum_along(Split *split, size_t place, Value *sum)
+{
+    Builder *builder = &split->builder;
+    if (place == split->dropped.count) {
+        copy_ops(split, launch_region(split->launch), true);
+        Value *a = map_get(&split->values, operand(split->dot, a));
+        Value *b = map_get(&split->values, operand(split->dot, b));
+        Value *product = build3(builder, OP_dot, a, b, sum);
+        op_keep_attr(product->op, split->dot, ATTR_tf32);
+        return product;
+    }
+    const Coordinate *one = &split->dropped.data[place];
+    Value *operands[4] = {0};
+    for (int i = 0; one->loop && i < 3; i++)
+        operands[i] = in_launch(split, one->loop->operands[i]);
+    if (!one->loop) {
+        operands[0] = build_const(builder, DTYPE_i32, 0);
+        operands[1] = in_launch(split, one->extent);
+        operands[2] = build_const(builder, DTYPE_i32, 1);
+    }
+    operands[3] = sum;
+    Op *loop = build_op(builder, OP_for, 4, operands, 1, &sum->type);
+    const Builder outside = *builder;
+    *builder = builder_at_end(loop->regions[0], outside.span);
+    Value *index = region_add_argument(loop->regions[0], operands[0]->type, NULL);
+    map_set(split->grad->arena, &split->values, one->value,
+            build_cast(builder, one->value->type->dtype, index));
+    Value *before = region_add_argument(loop->regions[0], sum->type, NULL);
+    Value *after = sum_along(split, place + 1, before);
+    build_op(builder, OP_yield, 1, &after, 0, NULL);
+    *builder = outside;
+    return loop->results;
+}
+
+static void add_sum(Split *split, Value *sum)
+{
+    Grad *grad = split->grad;
+    Value *value = operand(split->sum, value);
+    Value *cast = build_cast(&split->builder, value->type->dtype, sum);
+    map_set(grad->arena, &split->values, value, cast);
+    Op *op = op_clone(&split->builder, split->sum, &split->values);
+    map_set(grad->arena, &grad->effects, op, op);
+}
+
+/* Whether all numbers that the new launch needs can be computed there. */
+static bool build_split(Split *split)
+{
+    Grad *grad = split->grad;
+    split->host = builder_before(split->launch);
+    split->host.span = split->sum->span;
+    Op *launch = new_grid(split);
+    split->builder = builder_at_end(launch_region(launch), split->sum->span);
+    for (size_t i = 0; i < split->kept.count; i++)
+        place_kept(split, &split->kept.data[i], (int)i);
+    for (size_t i = 0; i < split->dropped.count; i++) {
+        const Coordinate *one = &split->dropped.data[i];
+        map_set(grad->arena, &split->inner, one->value, split);
+        if (!one->loop && !in_launch(split, one->extent)) {
+            op_erase(launch);
+            return false;
+        }
+    }
+    copy_ops(split, launch_region(split->launch), false);
+    grad->builder = split->builder;
+    Value *zero = number_of(grad, split->dot->results->type, 0);
+    split->builder = grad->builder;
+    add_sum(split, sum_along(split, 0, zero));
+    return true;
+}
+
+/* ---- whether ---- */
+
+static const Value *pointer_of(const Op *op)
+{
+    return operand(view_of(op)->op, pointer);
+}
+
+/* What stands in the way of a launch apart: memory of the block's, what is asked of the grid, and
+ * what the rest of the launch makes of the memory that is read, or added to. */
+typedef struct Obstacles {
+    Grad *grad;
+    const Op *sum; /* of the launch */
+    Map read;      /* pointers */
+    bool found;
+} Obstacles;
+
+static void find_obstacle(Op *op, void *context)
+{
+    Obstacles *obstacles = context;
+    obstacles->found |= op->code == OP_shared_alloc || op->code == OP_local_alloc ||
+                        op->code == OP_grid_dim || op->code == OP_thread_id;
+    if (view_of(op) && op_has(op, READS) && !op_has(op, ATOMIC))
+        map_set(obstacles->grad->arena, &obstacles->read, pointer_of(op), op);
+}
+
+static void find_writer(Op *op, void *context)
+{
+    Obstacles *obstacles = context;
+    if (!map_has(&obstacles->grad->effects, op) || !view_of(op)) return;
+    const bool is_same = pointer_of(op) == pointer_of(obstacles->sum) && op->code != OP_atomic;
+    const bool is_read = map_has(&obstacles->read, pointer_of(op));
+    obstacles->found |= is_same || (is_read && !map_has(&obstacles->grad->clears, op));
+}
+
+static bool is_in_the_way(Grad *grad, Op *launch, const Op *sum, Op *copy)
+{
+    Obstacles obstacles = {.grad = grad, .sum = sum};
+    region_visit(launch_region(copy), find_obstacle, &obstacles);
+    region_visit(launch_region(launch), find_writer, &obstacles);
+    return obstacles.found;
+}
+
+static bool divide(Split *split, const Coordinates *all)
+{
+    Arena *arena = split->grad->arena;
+    bool drops_blocks = false;
+    for (size_t i = 0; i < all->count; i++) {
+        const Coordinate *one = &all->data[i];
+        const bool is_kept = address_needs(split->sum, one->value);
+        drops_blocks |= !is_kept && !one->loop;
+        if (is_kept)
+            vec_push(arena, &split->kept, *one);
+        else
+            vec_push(arena, &split->dropped, *one);
+    }
+    return drops_blocks && split->kept.count <= 3;
+}
+
+static bool can_split(Split *split)
+{
+    Coordinates all = {0};
+    split->dot = added_product(split->sum);
+    return split->dot &&
+           find_coordinates(split->grad, split->launch, split->sum, &all) && divide(split, &all);
+}
+
+/* A copy of the launch that does nothing but add there. */
+static void copy_launch(Split *split, Op *launch, Op *sum)
+{
+    Grad *grad = split->grad;
+    const Map effects = grad->effects;
+    Map map = {0};
+    Builder builder = builder_before(launch);
+    split->launch = op_clone(&builder, launch, &map);
+    split->sum = ((Value *)map_get(&map, sum->results))->op;
+    grad->effects = (Map){0};
+    map_set(grad->arena, &grad->effects, split->sum, split->sum);
+    drop_unneeded(grad, launch_region(split->launch));
+    grad->effects = effects;
+    pass_simplify(grad->kernel, &(PassContext){.kernel = grad->kernel});
+}
+
+static bool split_sum(Grad *grad, Op *launch, Op *sum)
+{
+    Split split = {.grad = grad};
+    if (!added_product(sum)) return false;
+    copy_launch(&split, launch, sum);
+    const bool fine = !is_in_the_way(grad, launch, sum, split.launch) && can_split(&split) &&
+                      build_split(&split);
+    op_erase(split.launch);
+    if (fine) map_remove(&grad->effects, sum);
+    return fine;
+}
+
+/* ---- without atomics ---- */
+
+static bool same_places(const Op *a, const Op *b)
+{
+    if (a->operand_count != b->operand_count) return false;
+    for (int i = 2; i < a->operand_count; i++)
+        if (a->operands[i] != b->operands[i]) return false;
+    return a->parent == b->parent;
+}
+
+typedef struct Sums {
+    Grad *grad;
+    VEC(Op *) all; /* that are effects on views */
+} Sums;
+
+static void find_sums(Op *op, void *context)
+{
+    Sums *sums = context;
+    if (map_has(&sums->grad->effects, op) && view_of(op))
+        vec_push(sums->grad->arena, &sums->all, op);
+}
+
+/* All that is done to the same memory is done there, by the same block. */
+static bool is_alone(const Sums *sums, const Op *sum)
+{
+    const Value *pointer = pointer_of(sum);
+    for (size_t i = 0; i < sums->all.count; i++) {
+        const Op *other = sums->all.data[i];
+        const bool same = pointer_of(other) == pointer;
+        if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
+    }
+    return !pointer->op; /* a parameter */
+}
+
+/* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
+static bool offsets_of(const Op *sum, Value **offsets, int64_t *dims)
+{
+    const int rank = operand(sum, memory)->type->rank;
+    int found = 0;
+    for (int d = 0; d < rank; d++) {
+        Value *index = operand_list(sum, more)[d];
+        offsets[d] = index;
+        if (!type_is_tile(index->type)) continue;
+        if (!index->op || index->op->code != OP_add) return false;
+        for (int i = 0; i < 2; i++) {
+            Value *side = index->op->operands[i];
+            Value *inner = without_cast(side);
+            if (side->op && side->op->code == OP_splat) offsets[d] = operand(side->op, a);
+            if (!inner->op || inner->op->code != OP_iota) continue;
+            dims[op_int(inner->op, ATTR_dim, 0)] = d;
+            found++;
+        }
+    }
+    for (int d = 0; d < rank; d++)
+        if (type_is_tile(offsets[d]->type)) return false;
+    return found == operand(sum, value)->type->rank;
+}
+
+static void add_plainly(Grad *grad, Op *sum)
+{
+    Value *operands[2 + TYPE_RANK] = {operand(sum, memory)}, *value = operand(sum, value);
+    int64_t dims[TYPE_RANK] = {0};
+    const int rank = operands[0]->type->rank;
+    Builder builder = builder_before(sum);
+    if (!offsets_of(sum, operands + 1, dims)) return;
+    Op *load = build_op(&builder, OP_load, 1 + rank, operands, 1, &value->type);
+    op_set_ints(load, ATTR_dims, value->type->rank, dims);
+    const DType wide = adjoint_dtype(value->type->dtype);
+    Value *more = without_cast(value)->type->dtype == wide ? without_cast(value) : value;
+    Value *all = build2(&builder, OP_add, build_cast(&builder, wide, load->results),
+                        build_cast(&builder, wide, more));
+    for (int d = rank; d > 0; d--) operands[1 + d] = operands[d];
+    operands[1] = build_cast(&builder, value->type->dtype, all);
+    Op *store = build_op(&builder, OP_store, 2 + rank, operands, 0, NULL);
+    op_set_ints(store, ATTR_dims, value->type->rank, dims);
+    map_set(grad->arena, &grad->effects, store, store);
+    op_erase(sum);
+}
+
+static void settle_sums(Grad *grad, Op *launch)
+{
+    Sums sums = {.grad = grad};
+    VEC(Op *) apart = {0};
+    region_visit(launch_region(launch), find_sums, &sums);
+    for (size_t i = 0; i < sums.all.count; i++) {
+        Op *sum = sums.all.data[i];
+        Coordinates all = {0};
+        if (sum->code == OP_atomic && is_alone(&sums, sum) &&
+            find_coordinates(grad, launch, sum, &all) && adds_apart(sum, &all))
+            vec_push(grad->arena, &apart, sum);
+    }
+    for (size_t i = 0; i < apart.count; i++) add_plainly(grad, apart.data[i]);
+}
+
+/* ---- all launches ---- */
+
+static bool has_effects(Grad *grad, Op *launch)
+{
+    Sums sums = {.grad = grad};
+    region_visit(launch_region(launch), find_sums, &sums);
+    return sums.all.count;
+}
+
+static void split_launch(Grad *grad, Op *launch)
+{
+    Sums sums = {.grad = grad};
+    bool split = false;
+    region_visit(launch_region(launch), find_sums, &sums);
+    for (size_t i = 0; i < sums.all.count; i++)
+        if (sums.all.data[i]->code == OP_atomic)
+            split |= split_sum(grad, launch, sums.all.data[i]);
+    if (!split) return;
+    if (has_effects(grad, launch))
+        drop_unneeded(grad, launch_region(launch));
+    else
+        op_erase(launch);
+}
+
+void arrange_sums(Grad *grad)
+{
+    Kernel *kernel = grad->kernel;
+    PassContext context = {.kernel = kernel};
+    pass_simplify(kernel, &context);
+    for (Op *op = kernel->host->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_launch) split_launch(grad, op);
+    }
+    pass_simplify(kernel, &context);
+    for (Op *op = kernel->host->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_launch) settle_sums(grad, op);
+    }
+}
