@@ -73,6 +73,18 @@ library types "$kernels/gemm.tile" \
     "gemm = gemm_nt.compile($(turned 4096 4096 4096 int8 "$(tile 128 256 128 256 4 int32)"))" \
     "gemm = gemm_nt.compile($(turned 4096 4096 4096 float32 "$(tile 128 256 32 256 4 float32)"))"
 
+# blocks that the library chooses for the size
+own=()
+while read -r name m n k; do own+=("$name = product($m, $n, $k).compile(n=$n, k=$k)"); done <<'END'
+a3072 3072 5120 2560
+a4352 4352 4352 4352
+a1536 1536 1536 1536
+a2048 2048 28672 8192
+a6144 6144 4096 12288
+a8192 8192 1024 8192
+END
+library own "$kernels/library.tile" "${own[@]}"
+
 # full precision
 library full "$kernels/library.tile" \
     "square = Product(128, 128, 16, stages=4, warps=4, dtype=float32).compile(n=4096, k=4096)" \

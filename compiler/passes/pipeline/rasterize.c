@@ -3,9 +3,11 @@
  * little of the other. Here they are taken in groups of some columns of the grid, row by row: about
  * square, so that they read the least that so many blocks can.
  *
- *     number = y * gridDim.x + x              group = number / (COST_RASTER_COLUMNS * gridDim.y)
- *     columns = min(COST_RASTER_COLUMNS, gridDim.x - group * COST_RASTER_COLUMNS)
- *     x' = group * COST_RASTER_COLUMNS + rest % columns   y' = rest / columns
+ *     number = y * gridDim.x + x              group = number / (most * gridDim.y)
+ *     columns = min(most, gridDim.x - group * most)
+ *     x' = group * most + rest % columns      y' = rest / columns
+ *
+ * with `most` of COST_RASTER_COLUMNS, or less where the number of columns is known.
  *
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
  * to do the greater their index is, they are taken from the last one to the first.
@@ -79,9 +81,18 @@ static Value *build_columns(Builder *builder, Value *most, Value *left)
     return build2(builder, OP_max, columns, build_const(builder, DTYPE_i32, 1));
 }
 
+/* Groups of about one size, even ones: a narrow one at the end would read all of an operand for
+ * itself. */
+static int64_t columns_of(int64_t width)
+{
+    const int64_t groups = (width + COST_RASTER_COLUMNS - 1) / COST_RASTER_COLUMNS;
+    const int64_t columns = (width + groups - 1) / groups;
+    return columns + columns % 2;
+}
+
 /* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have
  * as many columns. */
-static void build_order(Builder *builder, bool whole, Value *out[2])
+static void build_order(Builder *builder, int64_t group_columns, bool whole, Value *out[2])
 {
     Value *width = build_of_grid(builder, OP_grid_dim, 0);
     Value *wide[2] = {build_cast(builder, DTYPE_i64, width),
@@ -89,9 +100,8 @@ static void build_order(Builder *builder, bool whole, Value *out[2])
     Value *x = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 0));
     Value *y = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 1));
     Value *number = build2(builder, OP_add, build2(builder, OP_mul, y, wide[0]), x);
-    Value *most = build_const(builder, DTYPE_i32, COST_RASTER_COLUMNS);
-    Value *each =
-        build2(builder, OP_mul, wide[1], build_const(builder, DTYPE_i64, COST_RASTER_COLUMNS));
+    Value *most = build_const(builder, DTYPE_i32, group_columns);
+    Value *each = build2(builder, OP_mul, wide[1], build_const(builder, DTYPE_i64, group_columns));
     Value *group = build_cast(builder, DTYPE_i32, build2(builder, OP_div, number, each));
     Value *rest = build_cast(builder, DTYPE_i32, build2(builder, OP_rem, number, each));
     Value *first = build2(builder, OP_mul, group, most);
@@ -99,7 +109,7 @@ static void build_order(Builder *builder, bool whole, Value *out[2])
         whole ? most : build_columns(builder, most, build2(builder, OP_sub, width, first));
     out[0] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
     out[1] = build2(builder, OP_div, rest, columns);
-    op_set_int(out[1]->op, ATTR_pair, 1); /* COST_RASTER_COLUMNS is even */
+    op_set_int(out[1]->op, ATTR_pair, 1); /* group_columns is even */
 }
 
 typedef struct Renaming {
@@ -133,7 +143,8 @@ static void reorder(Kernel *kernel, Op *launch)
     int64_t width;
     const bool known = value_constant(operand(launch, x), &width);
     if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
-    build_order(&builder, known && width % COST_RASTER_COLUMNS == 0, indices);
+    const int64_t columns = known ? columns_of(width) : COST_RASTER_COLUMNS;
+    build_order(&builder, columns, known && width % columns == 0, indices);
     rename_indices(kernel, region, rest, indices);
 }
 
