@@ -40,6 +40,7 @@ static const Leavable leavable[] = {
     {OP_ld_bits, false, ROLE_CONFINES, {2}},
     {OP_st_bits, false, ROLE_CONFINES, {3}},
     {OP_atom, false, ROLE_CONFINES, {3}},
+    {OP_red, false, ROLE_CONFINES, {2}},
     {OP_cp_async, false, ROLE_CONFINES, {2, 3}},
     {OP_cp_bulk_tensor, false, ROLE_CONFINES, {3}},
     {OP_st_bulk_tensor, false, ROLE_CONFINES, {2}},
