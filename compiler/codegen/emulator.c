@@ -303,6 +303,7 @@ const Machine emulator_machine = {
     .store = emulator_store,
     .store_bits = emulator_store_bits,
     .atomic = emulator_atomic,
+    .red = emulator_red,
     .print = emulator_print,
     .copy_async = emulator_copy_async,
     .copy_commit = emulator_copy_commit,

@@ -212,6 +212,33 @@ static LLVMAtomicRMWBinOp atomic_operation(const char *mode, DType dtype)
     ICE("atom: no mode '%s'", mode);
 }
 
+/* The sum is computed as the machine has it, and exchanged for what it was computed from, until
+ * nobody came between. What was there. */
+static LLVMValueRef add_by_exchange(Gen *gen, LLVMValueRef at, LLVMValueRef value, DType dtype)
+{
+    const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
+    LLVMBuilderRef builder = gen->builder;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), again = gen_block(gen, "again"),
+                      after = gen_block(gen, "added");
+    LLVMTypeRef word = gen->types.i16;
+    LLVMValueRef first = LLVMBuildLoad2(builder, word, at, "");
+    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(first, 2);
+    LLVMBuildBr(builder, again);
+    gen_at(gen, again);
+    LLVMValueRef old = LLVMBuildPhi(builder, word, "");
+    LLVMValueRef was = gen_to_f32(gen, dtype, gen_bitcast(gen, old, gen_dtype(gen, dtype)));
+    LLVMValueRef sum = LLVMBuildFAdd(builder, was, gen_to_f32(gen, dtype, value), "");
+    sum = gen_bitcast(gen, gen_from_f32(gen, dtype, sum), word);
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(builder, at, old, sum, order, order, false);
+    LLVMValueRef found = LLVMBuildExtractValue(builder, pair, 0, "");
+    LLVMBasicBlockRef blocks[2] = {before, LLVMGetInsertBlock(builder)};
+    LLVMAddIncoming(old, (LLVMValueRef[]){first, found}, blocks, 2);
+    LLVMBuildCondBr(builder, LLVMBuildExtractValue(builder, pair, 1, ""), after, again);
+    gen_at(gen, after);
+    return gen_bitcast(gen, old, gen_dtype(gen, dtype));
+}
+
 static LLVMValueRef atomic_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                                LLVMValueRef compare)
 {
@@ -219,6 +246,8 @@ static LLVMValueRef atomic_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLV
     const char *mode = op_attr(op, ATTR_mode)->text;
     const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
     LLVMValueRef at = checked_address(gen, op, pointer, dtype_bits(dtype) / 8, TILE_EMU_ATOMIC);
+    if (dtype_is_float(dtype) && dtype_bits(dtype) == 16)
+        return add_by_exchange(gen, at, value, dtype);
     if (strcmp(mode, "cas") != 0)
         return LLVMBuildAtomicRMW(gen->builder, atomic_operation(mode, dtype), at, value, order,
                                   false);
@@ -234,6 +263,28 @@ LLVMValueRef emulator_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMV
 {
     const Guard guard = guard_begin(gen, predicate);
     return guard_end(gen, &guard, atomic_now(gen, op, pointer, value, compare));
+}
+
+static void add_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value, DType dtype)
+{
+    LLVMValueRef at = checked_address(gen, op, pointer, dtype_bytes(dtype), TILE_EMU_ATOMIC);
+    if (dtype_bits(dtype) == 16)
+        add_by_exchange(gen, at, value, dtype);
+    else
+        LLVMBuildAtomicRMW(gen->builder, LLVMAtomicRMWBinOpFAdd, at, value,
+                           LLVMAtomicOrderingSequentiallyConsistent, false);
+}
+
+void emulator_red(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+                  LLVMValueRef predicate)
+{
+    const Type *type = operand(op, value)->type;
+    const Guard guard = guard_begin(gen, predicate);
+    if (type->kind == TYPE_SCALAR) add_now(gen, op, pointer, value, type->dtype);
+    for (int i = 0; type->kind == TYPE_VECTOR && i < type->count; i++)
+        add_now(gen, op, gen_offset(gen, pointer, (int64_t)i * dtype_bytes(type->dtype)),
+                LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i), ""), type->dtype);
+    guard_end(gen, &guard, NULL);
 }
 
 void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)

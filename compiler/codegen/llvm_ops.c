@@ -276,6 +276,13 @@ void emit_atom(Gen *gen, const Op *op)
     if (gen->machine->give_way != NULL && op_gives_way(op)) gen->machine->give_way(gen);
 }
 
+void emit_red(Gen *gen, const Op *op)
+{
+    MACHINE(gen, op, red)
+    (gen, op, gen_operand(gen, op, pointer), gen_operand(gen, op, value),
+     gen_operand_given(gen, op, predicate));
+}
+
 void emit_check(Gen *gen, const Op *op)
 {
     if (op_int(op, ATTR_emulated, 0) && gen->machine->check_index == NULL) return;

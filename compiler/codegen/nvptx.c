@@ -107,6 +107,7 @@ const Machine nvptx_machine = {
     .store = nvptx_store,
     .store_bits = nvptx_store_bits,
     .atomic = nvptx_atomic,
+    .red = nvptx_red,
     .print = nvptx_print,
     .stop = nvptx_stop,
     .copy_async = nvptx_copy_async,

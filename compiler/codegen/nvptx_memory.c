@@ -205,12 +205,22 @@ static char atomic_class(const Op *op, DType dtype)
     return strcmp(mode, "add") == 0 || !dtype_is_signed(dtype) ? 'u' : 's';
 }
 
+/* What stands behind the operation: ".noftz.f16", ".u32". */
+static void atomic_type(Buf *text, const Op *op, DType dtype)
+{
+    if (dtype_is_float(dtype) && dtype_bits(dtype) == 16)
+        buf_printf(text, ".noftz.%s", dtype_name(dtype));
+    else
+        buf_printf(text, ".%c%d", atomic_class(op, dtype), dtype_bits(dtype));
+}
+
 LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                           LLVMValueRef compare, LLVMValueRef predicate)
 {
     Buf text = {0}, constraints = {0};
     const DType dtype = operand(op, value)->type->dtype;
     const int bits = dtype_bits(dtype);
+    LLVMTypeRef in_register = bits == 16 ? gen->types.i16 : gen_dtype(gen, dtype);
     const bool in_cluster = is_remote(op);
     const bool is_shared = operand(op, pointer)->type->space == SPACE_SHARED || in_cluster;
     const bool compares = strcmp(op_attr(op, ATTR_mode)->text, "cas") == 0;
@@ -224,25 +234,80 @@ LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValu
     int count = 1;
     if (order.sequential) buf_printf(&text, "fence.sc.%s;\n\t", scope);
     if (compares) arguments[count++] = compare;
-    arguments[count++] = value;
+    arguments[count++] = gen_bitcast(gen, value, in_register);
     if (predicate != NULL) {
         arguments[count++] = predicate;
         buf_printf(&text, "mov.b%d $0, 0;\n\t@$%d ", bits, count);
     }
-    buf_printf(&text, "atom.%s.%s.%s.%s.%c%d $0, [$1], $2%s;", memory_order_name(order), scope,
+    buf_printf(&text, "atom.%s.%s.%s.%s", memory_order_name(order), scope,
                in_cluster  ? "shared::cluster"
                : is_shared ? "shared"
                            : "global",
-               op_attr(op, ATTR_mode)->text, atomic_class(op, dtype), bits, compares ? ", $3" : "");
+               op_attr(op, ATTR_mode)->text);
+    atomic_type(&text, op, dtype);
+    buf_printf(&text, " $0, [$1], $2%s;", compares ? ", $3" : "");
     buf_printf(&constraints, "=%s%c,%c,%c,", predicate != NULL ? "&" : "", letter,
                is_shared ? 'r' : 'l', letter);
     if (compares) buf_printf(&constraints, "%c,", letter);
     buf_printf(&constraints, "%s~{memory}", predicate != NULL ? "b," : "");
-    LLVMValueRef old =
-        nvptx_asm(gen, gen_dtype(gen, dtype), text.data, constraints.data, count, arguments);
+    LLVMValueRef old = nvptx_asm(gen, in_register, text.data, constraints.data, count, arguments);
     buf_free(&text);
     buf_free(&constraints);
-    return old;
+    return gen_bitcast(gen, old, gen_dtype(gen, dtype));
+}
+
+/* The registers that an addend is in: pairs of 16-bit numbers in one. */
+typedef struct Addend {
+    int count;
+    bool is_paired;
+    LLVMValueRef registers[4];
+} Addend;
+
+static Addend addend_of(Gen *gen, const Type *type, LLVMValueRef value)
+{
+    const int elements = type->kind == TYPE_VECTOR ? type->count : 1,
+              bits = dtype_bits(type->dtype);
+    Addend addend = {.count = elements, .is_paired = bits == 16 && elements > 1};
+    if (addend.is_paired) addend.count /= 2;
+    LLVMTypeRef unit = bits == 32         ? gen->types.f32
+                       : addend.is_paired ? gen->types.i32
+                                          : gen->types.i16;
+    LLVMTypeRef whole = addend.count == 1 ? unit : LLVMVectorType(unit, (unsigned)addend.count);
+    value = gen_bitcast(gen, value, whole);
+    for (int i = 0; i < addend.count; i++)
+        addend.registers[i] =
+            addend.count == 1 ? value
+                              : LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i), "");
+    return addend;
+}
+
+void nvptx_red(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
+               LLVMValueRef predicate)
+{
+    const Type *type = operand(op, value)->type;
+    const Addend addend = addend_of(gen, type, value);
+    const MemoryOrder order = atomic_order(op);
+    const Access access = {.count = addend.count};
+    const char letter = dtype_bits(type->dtype) == 32 ? 'f' : addend.is_paired ? 'r' : 'h';
+    Buf text = {0}, constraints = {0};
+    LLVMValueRef arguments[6] = {pointer};
+    if (predicate != NULL) buf_printf(&text, "@$%d ", addend.count + 1);
+    buf_printf(&text, "red.%s.%s.global.add%s%s.%s%s [$0], ", memory_order_name(order),
+               memory_scope_name(order), letter == 'f' ? "" : ".noftz", vector_suffix(&access),
+               dtype_name(type->dtype), addend.is_paired ? "x2" : "");
+    unit_list(&text, &access, 1);
+    buf_text(&text, ";");
+    buf_text(&constraints, "l,");
+    for (int i = 0; i < addend.count; i++) {
+        buf_printf(&constraints, "%c,", letter);
+        arguments[1 + i] = addend.registers[i];
+    }
+    buf_printf(&constraints, "%s~{memory}", predicate != NULL ? "b," : "");
+    arguments[1 + addend.count] = predicate;
+    nvptx_asm(gen, gen->types.nothing, text.data, constraints.data,
+              1 + addend.count + (predicate != NULL), arguments);
+    buf_free(&text);
+    buf_free(&constraints);
 }
 
 /* The driver's printf takes its arguments from memory. */

@@ -25,6 +25,11 @@ bool pass_simplify_again(Kernel *kernel, PassContext *context)
     return pass_simplify(kernel, context);
 }
 
+bool pass_promote_again(Kernel *kernel, PassContext *context)
+{
+    return pass_promote(kernel, context);
+}
+
 bool pass_simplify_threads(Kernel *kernel, PassContext *context)
 {
     return pass_simplify(kernel, context);

@@ -15,7 +15,8 @@ typedef struct PassContext {
     struct Agreement *uniformity; /* likewise */
 } PassContext;
 
-/* The passes: each is true if it went well. simplify_again and simplify_threads are simplify. */
+/* The passes: each is true if it went well. simplify_again and simplify_threads are simplify,
+ * promote_again is promote. */
 #define PASS(name, needs, gives, breaks, preserves, why)                                           \
     bool pass_##name(Kernel *kernel, PassContext *context);
 #include "passes/passes.def"

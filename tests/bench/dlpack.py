@@ -2,7 +2,7 @@
 it is needed, as builds are made where it is not."""
 import ctypes
 
-CODES = {"float16": (2, 16), "bfloat16": (4, 16), "float32": (2, 32), "float8_e4m3fn": (10, 8), "float8_e5m2": (12, 8), "bool": (6, 8), "int8": (0, 8),
+CODES = {"float16": (2, 16), "bfloat16": (4, 16), "float32": (2, 32), "float64": (2, 64), "float8_e4m3fn": (10, 8), "float8_e5m2": (12, 8), "bool": (6, 8), "int8": (0, 8),
          "int16": (0, 16), "int32": (0, 32), "int64": (0, 64), "uint8": (1, 8), "uint32": (1, 32)}
 
 

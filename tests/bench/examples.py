@@ -8,12 +8,14 @@ system that they were written for, from the same text, in one process.
 PLAN is a Python file with a list `rows`, each a dict:
 
     name, file          of the row; of the example, in TREE
-    call                what makes the kernel, in the file's scope: `factory(1, 2)`, or `function(A, B, 128)` where tensors are named
-    args                its tensors in order: (name, shape, dtype, kind); kind says how it is made ("out": a result; "zero": one that is added to;
-                        "sums": one whose elements may lie in another order)
+    system              whose it is: tilelang (where nothing is said), tilus or warp
+    call                what makes the kernel, in the file's scope (example_systems.py)
+    args                its arguments in order: tensors (name, shape, dtype, kind), and numbers (name, value); kind says how one is made ("out": a
+                        result; "zero": one that is added to; "sums": one whose elements may lie in another order)
     results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
     edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
+    stand_in            modules that its main part alone needs
 
 Random data, buffers in turn so that together they are larger than L2, contenders in shuffled rounds, medians, and every element of all
 results compared. A row runs in a process of its own; what fails is said and stops nothing."""
@@ -27,7 +29,8 @@ import subprocess
 import sys
 import time
 
-from dlpack import Tensor, milliseconds
+from dlpack import milliseconds
+from example_systems import c_values, stand_in, system_of, tensors_of, without_tuning
 
 
 def read_plan(path):
@@ -46,21 +49,7 @@ def source_of(row, tree):
         text = file.read()
     for old, new in row.get("edit", ()):
         text = text.replace(old, new)
-    return text
-
-
-def names_tensors(row):
-    return any(re.search(rf"\b{name}\b(?!=)", row["call"]) for name, *_ in row["args"])
-
-
-def compile_call(row):
-    """For tilec: a function that takes tensors is compiled for tensors of their shapes."""
-    if not names_tensors(row):
-        return row["call"]
-    call = row["call"]
-    for name, shape, dtype, _ in row["args"]:
-        call = re.sub(rf"\b{name}\b(?!=)", f"__T.Tensor({tuple(shape)}, __T.{dtype})", call, count=1)
-    return re.sub(r"\(", ".compile(", call, count=1)
+    return without_tuning(text) if row.get("system") == "tilus" else text
 
 
 # ---- where tilec is ----
@@ -70,8 +59,8 @@ def build_row(row, args):
     with open(base + ".py", "w") as file:
         file.write(source_of(row, args.origin))
     with open(base + "_tilec.py", "w") as file:
-        file.write(source_of(row, args.origin) + "\nimport tilelang.language as __T\n")
-    command = [args.tilec, base + "_tilec.py", "--arch=" + args.arch, "--export", f"k = {compile_call(row)}", "-o", base + ".o", "-H", base + ".h",
+        file.write(source_of(row, args.origin) + system_of(row).imports)
+    command = [args.tilec, base + "_tilec.py", "--arch=" + args.arch, "--export", f"k = {system_of(row).export(row)}", "-o", base + ".o", "-H", base + ".h",
                "-I", os.path.dirname(os.path.join(args.origin, row["file"]))] + args.flags
     begin = time.time()
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -104,28 +93,14 @@ def build(args):
 def tilec_caller(library, header, module, row, tensors):
     """Values of keys are those of the row's call."""
     import torch
-    with open(header) as file:
-        text = file.read()
-    declared = re.search(r"tile_status k\(tile_stream stream(.*?)\);", text, re.S).group(1)
-    parameters = [p.strip() for p in declared.split(",") if p.strip()]
-    given = [Tensor(t) for t in tensors]
-    values, at = [], 0
-    keys = keys_of(module, row) if any("DLTensor" not in p for p in parameters) else {}
-    for parameter in parameters:
-        if "DLTensor" in parameter:
-            values.append(ctypes.byref(given[at]))
-            at += 1
-        else:
-            kind, name = parameter.rsplit(" ", 1)
-            make = {"double": ctypes.c_double, "float": ctypes.c_float, "bool": ctypes.c_bool, "int32_t": ctypes.c_int32}.get(kind, ctypes.c_int64)
-            values.append(make(keys[name]))
+    values, kept = c_values(header, row, tensors, lambda: system_of(row).keys(module, row))
 
     def call():
         status = library.k(ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), *values)
         if status:
             library.tile_last_error.restype = ctypes.c_char_p
             raise RuntimeError(library.tile_last_error().decode())
-    call.keep = given
+    call.keep = kept
     return call
 
 
@@ -134,20 +109,6 @@ def in_c(row, tensors):
     if "out_idx" not in row:
         return tensors
     return [t for i, t in enumerate(tensors) if i != row["out_idx"]] + [tensors[row["out_idx"]]]
-
-
-def keys_of(module, row):
-    """Of a function that is compiled with keywords: a factory has none."""
-    import inspect
-    name = re.match(r"\w+", row["call"]).group(0)
-    function = getattr(module, name)
-    arguments = re.sub(r"^\w+(\.compile)?", "", row["call"])
-    for inner in ("func", "fn", "orig_func", "__wrapped__", "_func"):
-        if not inspect.isfunction(function) and hasattr(function, inner):
-            function = getattr(function, inner)
-    given = eval("dict" + arguments, dict(vars(module))) if ".compile(" in row["call"] else {}
-    defaults = {p.name: p.default for p in inspect.signature(function).parameters.values()}
-    return {**defaults, **given}
 
 
 def make(shape, dtype, kind):
@@ -170,23 +131,6 @@ def make(shape, dtype, kind):
     return torch.randn(shape, device="cuda").mul(0.5).to(t)
 
 
-def origin_caller(module, row, tensors):
-    """A callable, and the results where the kernel makes them: through the origin's own compiled kernel."""
-    made = row.get("results", 0)
-    inputs = tensors[:len(tensors) - made] if made else list(tensors)
-    if "out_idx" in row:
-        inputs = [t for i, t in enumerate(tensors) if i != row["out_idx"]]
-    if names_tensors(row):
-        scope = dict(vars(module), **{name: t for (name, *_), t in zip(row["args"], tensors)})
-        begin = time.time()
-        code = compile(row["call"], "call", "eval")
-        eval(code, scope)
-        return (lambda: eval(code, scope)), time.time() - begin
-    begin = time.time()
-    kernel = eval(row["call"], dict(vars(module)))
-    return (lambda: kernel(*inputs)), time.time() - begin
-
-
 def error_of(a, b):
     a, b = a.double(), b.double()
     finite = b.isfinite() & a.isfinite()
@@ -204,25 +148,30 @@ def load_module(row, args):
     import importlib.util
     base = os.path.join(args.folder, row["name"])
     sys.path.insert(0, args.folder)
-    spec = importlib.util.spec_from_file_location(row["name"], base + ".py")
-    module = importlib.util.module_from_spec(spec)
+    stand_in(row.get("stand_in", ()))
+    name = "example_" + row["name"]
+    spec = importlib.util.spec_from_file_location(name, base + ".py")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+def make_all(row):
+    return [make(shape, dtype, kind) for _, shape, dtype, kind, *_ in tensors_of(row)]
+
+
 def compile_origin(row, args):
     """So that it is in the origin's cache when it is measured."""
-    module = load_module(row, args)
-    if not names_tensors(row):
-        eval(row["call"], dict(vars(module)))
+    system_of(row).compile(load_module(row, args), row, make_all(row) if row.get("system") == "tilus" else [])
 
 
 def measure_row(row, args):
     import torch
     base, module = os.path.join(args.folder, row["name"]), load_module(row, args)
     torch.manual_seed(7)
-    first = [make(shape, dtype, kind) for _, shape, dtype, kind in row["args"]]
+    given, first = tensors_of(row), make_all(row)
     size = sum(t.numel() * t.element_size() for t in first)
+    inputs = [t.clone() for t in first]
     sets = [first] + [[t.clone() for t in first] for _ in range(min(7, int(2e8 // max(size, 1))))]
     library = ctypes.CDLL(base + ".so")
     ours = [tilec_caller(library, base + ".h", module, row, in_c(row, tensors)) for tensors in sets]
@@ -231,12 +180,11 @@ def measure_row(row, args):
     kept = [t.clone() for t in first]
     result = {"name": row["name"], "file": row["file"], "call": row["call"]}
     made = row.get("results", 0)
-    fresh = [make(shape, dtype, kind) if kind in ("zero", "out", "sums") else t.clone() for (_, shape, dtype, kind), t in zip(row["args"], first)]
+    fresh = [make(shape, dtype, kind) if kind in ("zero", "out", "sums") else t.clone() for (_, shape, dtype, kind, *_), t in zip(given, inputs)]
     try:
-        theirs, seconds = origin_caller(module, row, fresh)
-        for (_, shape, dtype, kind), t in zip(row["args"], fresh):
-            if kind in ("zero", "out", "sums"):
-                t.zero_()
+        theirs, seconds = system_of(row).caller(module, row, fresh)
+        for (_, shape, dtype, kind, *_), t, was in zip(given, fresh, inputs):
+            t.zero_() if kind in ("zero", "out", "sums") else t.copy_(was)
         returned = theirs()
         torch.cuda.synchronize()
         if made:
@@ -244,12 +192,12 @@ def measure_row(row, args):
             fresh[-made:] = returned[:made]
         elif "out_idx" in row:
             fresh[row["out_idx"]] = returned
-        errors = [error_of(a, b) for a, b, (_, _, _, kind) in zip(kept, fresh, row["args"]) if kind in ("zero", "out")]
-        errors += [error_of(a.flatten().sort()[0], b.flatten().sort()[0]) for a, b, (_, _, _, kind) in zip(kept, fresh, row["args"]) if kind == "sums"]
+        errors = [error_of(a, b) for a, b, (_, _, _, kind, *_) in zip(kept, fresh, given) if kind in ("zero", "out")]
+        errors += [error_of(a.flatten().sort()[0], b.flatten().sort()[0]) for a, b, (_, _, _, kind, *_) in zip(kept, fresh, given) if kind == "sums"]
         result["error"] = max(errors)
         result["right"] = result["error"] < row.get("tolerance", 1e-2)
         result["origin_compile_s"] = round(seconds, 2)
-        others = [origin_caller(module, row, tensors)[0] for tensors in sets]
+        others = [system_of(row).caller(module, row, tensors)[0] for tensors in sets]
         contenders = {"tilec": in_turn(ours, lambda c: c()), "origin": in_turn(others, lambda c: c())}
     except Exception as error:
         result["origin_error"] = str(error)[-300:]

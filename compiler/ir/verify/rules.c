@@ -518,6 +518,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_gather] = rule_gather,
     [OP_put] = rule_put,
     [OP_atom] = rule_atom,
+    [OP_red] = rule_red,
     [OP_copy] = rule_copy,
     [OP_copy_async] = rule_copy,
     [OP_cp_async] = rule_cp_async,

@@ -189,25 +189,36 @@ bool rule_store(const Check *check)
                    "{tma} is no number of buffers");
 }
 
+/* Floats that the machine adds where they are. */
+static bool has_sum(DType dtype)
+{
+    return dtype == DTYPE_f16 || dtype == DTYPE_bf16 || dtype == DTYPE_f32;
+}
+
 /* What the machine updates at once; atomics of other element types are loops of it. */
 static bool has_atomic(const Check *check, DType dtype)
 {
     const int bits = dtype_bits(dtype);
+    if (is_one_of(check->op, ATTR_mode, "add") && has_sum(dtype)) return true;
     if (is_one_of(check->op, ATTR_mode, "and or xor") && !dtype_is_integer(dtype)) return false;
     if (check->op->code != OP_atom) return bits >= 16 && dtype != DTYPE_tf32;
     if (is_one_of(check->op, ATTR_mode, "cas")) return bits >= 16;
     return bits >= 32 && (dtype_is_integer(dtype) || !is_one_of(check->op, ATTR_mode, "min max"));
 }
 
+static bool check_order(const Check *check, const char *orders, const char *otherwise)
+{
+    return require(check, is_one_of(check->op, ATTR_order, orders), otherwise) &&
+           require(check, is_one_of(check->op, ATTR_scope, "cta gpu sys"),
+                   "{scope} is cta, gpu or sys");
+}
+
 static bool check_atomic_words(const Check *check)
 {
     return require(check, is_one_of(check->op, ATTR_mode, "add min max and or xor exch cas"),
                    "{mode} is add, min, max, and, or, xor, exch or cas") &&
-           require(check,
-                   is_one_of(check->op, ATTR_order, "relaxed acquire release acq_rel seq_cst"),
-                   "{order} is relaxed, acquire, release, acq_rel or seq_cst") &&
-           require(check, is_one_of(check->op, ATTR_scope, "cta gpu sys"),
-                   "{scope} is cta, gpu or sys") &&
+           check_order(check, "relaxed acquire release acq_rel seq_cst",
+                       "{order} is relaxed, acquire, release, acq_rel or seq_cst") &&
            require(check, has_atomic(check, operand_type(check, value)->dtype),
                    "there is no such atomic of this element type");
 }
@@ -269,6 +280,19 @@ bool rule_atom(const Check *check)
            require(check, value == operand_type(check, compare) && value == result_type(check),
                    "value, comparand and result differ in type") &&
            check_atomic_words(check);
+}
+
+bool rule_red(const Check *check)
+{
+    const Type *value = operand_type(check, value);
+    return require(check, value->dtype == operand_type(check, pointer)->dtype,
+                   "the pointer is to another element type") &&
+           require(check, has_sum(value->dtype), "there is no such sum of this element type") &&
+           require(check,
+                   (value->kind == TYPE_VECTOR ? value->count : 1) * dtype_bytes(value->dtype) <=
+                       16,
+                   "no more than 16 bytes are added to at once") &&
+           check_order(check, "relaxed release", "{order} is relaxed or release");
 }
 
 /* Not in another block of the cluster. */

@@ -34,7 +34,10 @@ Value *scattered_mask(const Op *op);
 /* The longest vector along the tile's last dimension, a power of two of at most `limit` elements,
  * whose elements lie side by side and aligned in memory, inside or outside of it, done or masked
  * out as a whole. */
-int scattered_vector(FactTable *facts, Op *op, int limit);
+int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit);
+/* Of an atomic: it adds to global memory, nobody wants to know what was there, and so many elements
+ * side by side are one access of the machine at most; 0: none of that. */
+int atomic_sums(const Target *target, const Op *op);
 Access access_of(Op *op);
 /* begin + span <= next, of numbers of any size. */
 bool span_ends_before(int64_t begin, int64_t span, int64_t next);

@@ -3,6 +3,8 @@
  * those of rows that are looked up. */
 #include "passes/analysis/access.h"
 
+#include <string.h>
+
 enum { DEPTH = 24, MOST_VALUES = 4096 }; /* of index expressions that are followed */
 
 bool op_is_scattered(const Op *op)
@@ -28,10 +30,11 @@ int scattered_first(const Op *op)
 /* ---- how wide ---- */
 
 /* A tile along its last dimension: the coordinate `step` times, 0 or 1, and what does not change,
- * which is a multiple of `multiple`. */
+ * which is a multiple of `multiple`. That is so within vectors, at multiples of their length, that
+ * divide `whole`: quotients change from one to the next. 0: in all. */
 typedef struct Run {
     int step;
-    int64_t multiple;
+    int64_t multiple, whole;
 } Run;
 
 typedef struct Follow {
@@ -40,6 +43,34 @@ typedef struct Follow {
 } Follow;
 
 static bool run_of(Follow *follow, const Value *value, int depth, Run *out);
+
+/* The number that all elements are; 0: there is none, or it is not above 0. */
+static int64_t same_number(Follow *follow, const Value *value)
+{
+    const Facts facts = facts_of(follow->facts, value);
+    return facts.low == facts.high && facts.low > 0 ? facts.low : 0;
+}
+
+/* Of a quotient or a remainder: no multiple of the divisor lies inside of a vector that divides it
+ * and begins at a multiple of its length. */
+static bool run_of_quotient(Follow *follow, const Op *op, int depth, Run *out)
+{
+    Run a;
+    const int64_t divisor = same_number(follow, operand(op, b));
+    const bool floors = op->code == OP_floordiv || op->code == OP_floormod ||
+                        facts_of(follow->facts, operand(op, a)).low >= 0;
+    if (!divisor || !floors || !run_of(follow, operand(op, a), depth, &a)) return false;
+    *out = a;
+    if (!a.step) {
+        out->multiple = facts_of(follow->facts, &op->results[0]).multiple;
+        return true;
+    }
+    const int64_t whole = divisor_common(a.multiple, divisor);
+    out->step = op_has(op, REMAINDER);
+    out->multiple = out->step ? whole : 1;
+    out->whole = divisor_common(a.whole, whole);
+    return true;
+}
 
 /* Of an op that works on one element at a time. */
 static bool run_of_elements(Follow *follow, const Op *op, int depth, Run *out)
@@ -50,7 +81,9 @@ static bool run_of_elements(Follow *follow, const Op *op, int depth, Run *out)
         if (!run_of(follow, op->operands[i], depth, &b)) return false;
         const bool sums = op->code == OP_add || (op->code == OP_sub && (i == 0 || !b.step));
         if (b.step && !sums && op->code != OP_cast) return false;
-        a = i == 0 ? b : (Run){a.step + b.step, divisor_common(a.multiple, b.multiple)};
+        a = i == 0 ? b
+                   : (Run){a.step + b.step, divisor_common(a.multiple, b.multiple),
+                           divisor_common(a.whole, b.whole)};
     }
     *out = a;
     if (op->code == OP_add || op->code == OP_sub || op->code == OP_cast) return a.step <= 1;
@@ -65,10 +98,10 @@ static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
     if (!op || depth == 0 || --follow->values < 0) return false;
     if (op->code == OP_iota) {
         const bool steps = op_int(op, ATTR_dim, 0) == last;
-        *out = (Run){steps, steps ? 0 : 1};
+        *out = (Run){steps, steps ? 0 : 1, 0};
         return true;
     }
-    *out = (Run){0, facts_of(follow->facts, value).multiple};
+    *out = (Run){0, facts_of(follow->facts, value).multiple, 0};
     if (op->code == OP_splat) return true;
     if (op->code == OP_convert) return run_of(follow, operand(op, a), depth - 1, out);
     if (op->code == OP_broadcast)
@@ -76,6 +109,8 @@ static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
                run_of(follow, operand(op, a), depth - 1, out);
     const OpInfo *info = op_info(op->code);
     if (!(info->traits & ELEM) && op->code != OP_gather) return false;
+    if (op_has(op, QUOTIENT | REMAINDER) && run_of_quotient(follow, op, depth - 1, out))
+        return true;
     if (op->code != OP_gather) return run_of_elements(follow, op, depth - 1, out);
     return run_of_elements(follow, op, depth - 1, out) && out->step == 0;
 }
@@ -107,10 +142,10 @@ static bool is_aligned(FactTable *facts, const Op *op, int contiguous, int64_t v
     if (facts_of(facts, operand(view->op, pointer)).multiple % size != 0) return false;
     for (int d = 0; d < rank; d++) {
         const Value *index = op->operands[scattered_first(op) + d];
-        Run run = {0, 1};
+        Run run = {0, 1, 0};
         if (type_is_tile(index->type) && !run_along(facts, index, &run)) return false;
         if (!type_is_tile(index->type)) run.multiple = facts_of(facts, index).multiple;
-        if (run.step != (d == contiguous)) return false;
+        if (run.step != (d == contiguous) || run.whole % vector != 0) return false;
         const Value *stride = operand_list(view->op, extents)[rank + d];
         const int64_t multiple = d == contiguous ? run.multiple : facts_of(facts, stride).multiple;
         if (multiple % vector != 0) return false;
@@ -118,14 +153,30 @@ static bool is_aligned(FactTable *facts, const Op *op, int contiguous, int64_t v
     return facts_of(facts, operand_list(view->op, extents)[contiguous]).multiple % vector == 0;
 }
 
-int scattered_vector(FactTable *facts, Op *op, int limit)
+int atomic_sums(const Target *target, const Op *op)
+{
+    const DType dtype = operand(op, value)->type->dtype;
+    const bool is_wide = target_has(target, HAS_VECTOR_RED);
+    const char *order = op_attr(op, ATTR_order)->text;
+    const bool sums = strcmp(op_attr(op, ATTR_mode)->text, "add") == 0 &&
+                      op->results[0].use_count == 0 && operand(op, memory)->type->kind == TYPE_VIEW;
+    if (!sums || (strcmp(order, "relaxed") != 0 && strcmp(order, "release") != 0)) return 0;
+    if (dtype == DTYPE_f16) return is_wide ? ACCESS_BYTES / 2 : 2;
+    if (dtype == DTYPE_bf16) return is_wide ? ACCESS_BYTES / 2 : 0;
+    if (dtype == DTYPE_f32) return is_wide ? ACCESS_BYTES / 4 : 1;
+    return 0;
+}
+
+int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit)
 {
     const Value *memory = operand(op, memory), *mask = scattered_mask(op);
     const Type *tile = scattered_value(op)->type;
     const int contiguous = memory->type->kind == TYPE_VIEW ? contiguous_dim(memory) : -1;
     Run run = {0};
-    if (op->code == OP_atomic || contiguous < 0 || tile->rank == 0) return 1;
+    if (contiguous < 0 || tile->rank == 0) return 1;
+    if (op->code == OP_atomic && atomic_sums(target, op) < limit) limit = atomic_sums(target, op);
     if (mask && (!run_along(facts, mask, &run) || run.step)) return 1;
+    while (limit > 1 && run.whole % limit != 0) limit /= 2;
     int vector = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
     while (vector > 1 && (vector > limit || tile->shape[tile->rank - 1] % vector != 0 ||
                           !is_aligned(facts, op, contiguous, vector)))

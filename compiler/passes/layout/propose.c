@@ -92,7 +92,8 @@ const Layout *propose_scattered(const Inference *inference, Op *op)
 {
     const Type *tile = scattered_value(op)->type;
     const int limit = elements_each(inference, tile);
-    return rows_first(inference, tile, scattered_vector(inference->facts, op, limit));
+    return rows_first(inference, tile,
+                      scattered_vector(inference->facts, inference->target, op, limit));
 }
 
 const Layout *propose_access(const Inference *inference, Op *op)

@@ -15,11 +15,18 @@ static bool has_mode(const Atom *atom, const char *mode)
     return strcmp(op_attr(atom->op, ATTR_mode)->text, mode) == 0;
 }
 
+/* Floats of 16 bits that the machine adds where they are. */
+static bool adds_halves(const Target *target, DType dtype)
+{
+    return dtype == DTYPE_f16 || (dtype == DTYPE_bf16 && target_has(target, HAS_VECTOR_RED));
+}
+
 /* Words of 32 and 64 bits; floats are not compared there. */
-static bool is_native(const Atom *atom)
+static bool is_native(const Target *target, const Atom *atom)
 {
     const DType dtype = atom->value->type->dtype;
     const bool orders = has_mode(atom, "min") || has_mode(atom, "max");
+    if (has_mode(atom, "add") && adds_halves(target, dtype)) return true;
     return dtype_bits(dtype) >= 32 && (!orders || dtype_is_integer(dtype));
 }
 
@@ -102,7 +109,8 @@ Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4])
 {
     Builder *builder = &lower->at;
     const Atom atom = {op, operands[0], operands[1], operands[2], operands[3]};
-    if (is_native(&atom)) return build_atom(builder, &atom, op_attr(op, ATTR_mode)->text);
+    if (is_native(lower->target, &atom))
+        return build_atom(builder, &atom, op_attr(op, ATTR_mode)->text);
     const Atom word = on_word(builder, &atom);
     const DType dtype = word_of(&atom);
     Value *old = has_mode(&atom, "cas")
@@ -110,4 +118,14 @@ Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4])
                                 build_bits(builder, dtype, atom.value))
                      : build_loop(builder, &atom, &word);
     return build_bits(builder, atom.value->type->dtype, old);
+}
+
+void lower_red(Lower *lower, const Op *op, Value *pointer, Value *predicate, int count,
+               Value *const *values)
+{
+    Value *operands[3] = {pointer, count == 1 ? *values : memory_pack(lower, count, values),
+                          predicate};
+    Op *made = build_op(&lower->at, OP_red, predicate ? 3 : 2, operands, 0, NULL);
+    op_keep_attr(made, op, ATTR_order);
+    op_keep_attr(made, op, ATTR_scope);
 }

@@ -154,7 +154,7 @@ void lower_element_load(Lower *lower, Op *op)
         map_set(lower->arena, &lower->scalars, &all.ops[i]->results[0], read[i]);
 }
 
-/* Those of one vector, of which `op` is the last. */
+/* Writes or adds those of one vector, of which `op` is the last. */
 static void store_all(Lower *lower, Op *op, const Neighbours *all)
 {
     Value *values[NEIGHBOURS];
@@ -163,8 +163,11 @@ static void store_all(Lower *lower, Op *op, const Neighbours *all)
     const Element element = element_of(lower, op);
     for (int i = 0; i < all->count; i++)
         values[i] = lower_scalar(lower, operand(all->ops[i], value));
-    memory_write(lower, first_pointer(lower, &element, before), element.predicate,
-                 values[0]->type->dtype, all->count, values);
+    Value *pointer = first_pointer(lower, &element, before);
+    if (op->code == OP_element_atomic)
+        lower_red(lower, op, pointer, element.predicate, all->count, values);
+    else
+        memory_write(lower, pointer, element.predicate, values[0]->type->dtype, all->count, values);
 }
 
 static bool is_last(const Op *op, const Neighbours *all)
@@ -188,6 +191,10 @@ void lower_element_store(Lower *lower, Op *op)
 
 void lower_element_atomic(Lower *lower, Op *op)
 {
+    if (atomic_sums(lower->target, op)) {
+        lower_element_store(lower, op);
+        return;
+    }
     const Element element = element_of(lower, op);
     Value *operands[4] = {element.pointer, lower_scalar(lower, operand(op, value)),
                           lower_scalar(lower, operand(op, compare)), element.predicate};

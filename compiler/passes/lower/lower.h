@@ -148,6 +148,9 @@ Neighbours neighbours_of(Lower *lower, Op *op);
  * NULL.
  */
 Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4]);
+/* Of atomic_sums: adds so many values to the elements from the pointer on. */
+void lower_red(Lower *lower, const Op *op, Value *pointer, Value *predicate, int count,
+               Value *const *values);
 LowerRule lower_copy_async;                                   /* lower/async.c */
 LowerRule lower_dot;                                          /* dot.c */
 LowerRule lower_dot_fma;                                      /* lower/fma.c */

@@ -46,11 +46,21 @@ static Value *last_index(const Op *op)
     return operand_list(op, indices)[last_dim(op)];
 }
 
+static bool same_sums(const Op *a, const Op *b)
+{
+    return op_attr(a, ATTR_mode)->text == op_attr(b, ATTR_mode)->text &&
+           op_attr(a, ATTR_order)->text == op_attr(b, ATTR_order)->text &&
+           op_attr(a, ATTR_scope)->text == op_attr(b, ATTR_scope)->text &&
+           b->results[0].use_count == 0;
+}
+
 /* Of two accesses of one row. */
 static bool distance_of(const Op *from, const Op *to, int64_t *distance)
 {
     int64_t x, y;
-    if (from->code != to->code || operand(from, memory) != operand(to, memory)) return false;
+    if (from->code != to->code || operand(from, memory) != operand(to, memory) ||
+        (from->code == OP_element_atomic && !same_sums(from, to)))
+        return false;
     for (int d = 0; d < last_dim(from); d++)
         if (!same_index(operand_list(from, indices)[d], operand_list(to, indices)[d])) return false;
     return base_of(last_index(from), &x) == base_of(last_index(to), &y) &&
@@ -160,7 +170,9 @@ Neighbours neighbours_of(Lower *lower, Op *op)
     if (!has_neighbours(op)) return found;
     const Row row = row_of(lower, op);
     const DType dtype = operand(op, memory)->type->dtype;
-    for (int vector = ACCESS_BYTES / dtype_bytes(dtype); vector > 1; vector /= 2)
+    int most = ACCESS_BYTES / dtype_bytes(dtype);
+    if (op->code == OP_element_atomic) most = atomic_sums(lower->target, op);
+    for (int vector = most; vector > 1; vector /= 2)
         for (int from = 1 - vector; from <= 0; from++) {
             if (!has_vector(lower, &row, from, vector)) continue;
             found.count = vector;

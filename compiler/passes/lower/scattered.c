@@ -30,8 +30,8 @@ static Scattered scattered_of(Lower *lower, Op *op)
     const Value *mask = scattered_mask(op);
     const int last = scattered.layout->rank - 1;
     scattered.first = scattered_first(op);
-    scattered.vector =
-        scattered_vector(lower->facts, op, layout_register_run(scattered.layout, last));
+    scattered.vector = scattered_vector(lower->facts, lower->target, op,
+                                        layout_register_run(scattered.layout, last));
     while (scattered.vector > 1 && !layout_starts_aligned(scattered.layout, last, scattered.vector))
         scattered.vector /= 2;
     scattered.coordinates = coordinates_of(lower, scattered.layout);
@@ -188,9 +188,26 @@ static Value *build_atom(Lower *lower, const Scattered *scattered, int reg, Valu
     return lower_atom(lower, op, operands);
 }
 
+/* Nobody wants to know what was there. */
+static void add_all(Lower *lower, const Scattered *scattered)
+{
+    const int replicas = layout_register_replicas(scattered->layout);
+    Value **values = lower_tile(lower, operand(scattered->op, value));
+    for (int reg = 0; reg < layout_registers(scattered->layout); reg += scattered->vector) {
+        Value *predicate = address_not_replica(lower, scattered->layout);
+        if (!(reg & replicas) && is_done(lower, scattered, reg, &predicate))
+            lower_red(lower, scattered->op, element_pointer(lower, scattered, reg), predicate,
+                      scattered->vector, values + reg);
+    }
+}
+
 void lower_atomic(Lower *lower, Op *op)
 {
     const Scattered scattered = scattered_of(lower, op);
+    if (atomic_sums(lower->target, op)) {
+        add_all(lower, &scattered);
+        return;
+    }
     const int replicas = layout_register_replicas(scattered.layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
     for (int reg = 0; reg < layout_registers(scattered.layout); reg++) {

@@ -39,7 +39,7 @@ class Tiles(tilus.Script):
         self.free_shared(s)
         t = self.shared_tensor(dtype=int32, shape=[64])
         self.store_shared(t, x)
-        self.store_global(a, self.load_shared(t), offsets=[0])
+        self.store_global(a, self.atomic.shared_add(t, x), offsets=[0])
         self.free_shared(t)
 T
 count() {

@@ -1,0 +1,188 @@
+/* register_tiles.c: shared tiles that threads could as well have in registers become variables,
+ * which promote makes values of; needs a TYPED kernel in SSA.
+ *
+ * A tile that is written and read as a whole only, by ops of all threads, says nothing of who has
+ * which element: where each thread reads what it wrote itself, a way through shared memory and two
+ * barriers are for nothing, and a copy waits for them in each round of a loop. Layouts are chosen
+ * later, and where they differ a conversion takes that way all the same.
+ *
+ * Left alone is what threads hand to the tensor core, or to other groups of threads, what pipelined
+ * loops copy ahead, what the author says of the cache, and what would take too many registers. */
+#include "ir/op_vec.h"
+#include "passes/pass.h"
+
+typedef struct Tiles {
+    Arena *arena;
+    int threads;
+    bool others; /* work on tiles that this is not for */
+    OpVec found;
+} Tiles;
+
+/* ---- which ---- */
+
+static bool writes_whole(const Op *op)
+{
+    return op->code == OP_copy || op->code == OP_shared_store;
+}
+
+/* Another shape of it: dimensions of one element are left out. */
+static bool is_whole_view(const Op *op)
+{
+    int64_t offset;
+    if (op->code != OP_shared_view ||
+        type_elements(op->results[0].type) != type_elements(operand(op, tile)->type))
+        return false;
+    for (int d = 0; d < operand(op, tile)->type->rank; d++)
+        if (!value_constant(operand_list(op, offsets)[d], &offset) || offset != 0) return false;
+    const Attr *dims = op_attr(op, ATTR_dims);
+    for (int i = 1; i < dims->count; i++)
+        if (dims->integers[i - 1] > dims->integers[i]) return false;
+    return true;
+}
+
+static bool is_in_pipeline(const Op *op)
+{
+    for (const Op *loop = op_enclosing(op, OP_for); loop; loop = op_enclosing(loop, OP_for))
+        if (op_int(loop, ATTR_stages, 0) > 0) return true;
+    return false;
+}
+
+static bool is_used_whole(const Value *tile)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        const Op *op = use->op;
+        if (op->code == OP_copy && (is_in_pipeline(op) || op_attr(op, ATTR_evict))) return false;
+        if (op->code == OP_shared_load || writes_whole(op)) continue;
+        if (!is_whole_view(op) || !is_used_whole(op->results)) return false;
+    }
+    return true;
+}
+
+static bool names(const Value *value, const Value *tile)
+{
+    while (value->op && value->op->code == OP_shared_view) value = operand(value->op, tile);
+    return value == tile;
+}
+
+static bool uses(const Op *op, const Value *tile)
+{
+    bool found = false;
+    for (int i = 0; i < op->operand_count && op->code != OP_shared_view; i++)
+        found |= op->operands[i]->type->kind == TYPE_SHARED && names(op->operands[i], tile);
+    return found;
+}
+
+/* Whether nobody in the region reads what was not written, on whatever way he came; `written`: on
+ * all ways to here. */
+static bool is_written_first(const Region *region, const Value *tile, bool *written)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        const bool used = uses(op, tile), before = *written;
+        bool after = op->code == OP_if;
+        if (used && !writes_whole(op) && !before) return false;
+        for (int r = 0; r < op->region_count; r++) {
+            bool inside = before;
+            if (!is_written_first(op->regions[r], tile, &inside)) return false;
+            after &= inside;
+        }
+        *written |= after || (used && writes_whole(op));
+    }
+    return true;
+}
+
+static bool fits_registers(const Tiles *tiles, const Value *tile)
+{
+    const int64_t bytes = dtype_memory_bytes(tile->type->dtype, type_elements(tile->type));
+    return bytes <= (int64_t)COST_TILE_BY_REGISTERS * tiles->threads;
+}
+
+/* ---- tiles in variables ---- */
+
+static Value *loaded(Builder *at, const Op *copy, const Type *type)
+{
+    Value *operands[1 + TYPE_RANK] = {operand(copy, view)};
+    const int first = operand_index(copy, offsets), count = copy->operand_count - first;
+    for (int i = 0; i < count; i++) operands[1 + i] = operand_list(copy, offsets)[i];
+    Op *load = build_op(at, OP_load, 1 + count, operands, 1, &type);
+    op_keep_attr(load, copy, ATTR_dims);
+    op_keep_attr(load, copy, ATTR_bounds);
+    return load->results;
+}
+
+static Value *shaped(Builder *at, Value *value, const Type *type)
+{
+    if (type_same_shape(value->type, type)) return value;
+    return build_op(at, OP_reshape, 1, &value, 1, &type)->results;
+}
+
+static void replace_uses(const Value *tile, Value *variable);
+
+/* Of a tile that is a variable's content, or has another shape. */
+static void replace_use(Op *op, const Value *tile, Value *variable)
+{
+    Builder at = builder_before(op);
+    const Type *shared = tile->type;
+    const Type *type =
+        type_tile(at.kernel->types, shared->dtype, shared->rank, shared->shape, NULL);
+    if (op->code == OP_shared_view) {
+        replace_uses(op->results, variable);
+    } else if (op->code == OP_shared_load) {
+        Value *value = build1(&at, OP_var_get, variable);
+        value_replace(op->results, shaped(&at, value, type));
+    } else {
+        Value *value = op->code == OP_copy ? loaded(&at, op, type) : operand(op, value);
+        Value *operands[2] = {variable, shaped(&at, value, variable->type->content)};
+        build_op(&at, OP_var_set, 2, operands, 0, NULL);
+    }
+    op_erase(op);
+}
+
+static void replace_uses(const Value *tile, Value *variable)
+{
+    while (tile->uses) replace_use(tile->uses->op, tile, variable);
+}
+
+static void make_variable(Kernel *kernel, Op *alloc)
+{
+    const Type *shared = alloc->results[0].type;
+    const Type *tile = type_tile(kernel->types, shared->dtype, shared->rank, shared->shape, NULL);
+    const Type *type = type_var(kernel->types, tile);
+    Builder at = builder_before(alloc);
+    Value *variable = build_op(&at, OP_var, 0, NULL, 1, &type)->results;
+    variable->name = alloc->results[0].name;
+    replace_uses(alloc->results, variable);
+    kernel_remark(kernel, alloc->span,
+                  "a shared tile is in registers, as all threads read and "
+                  "write it as a whole");
+    op_erase(alloc);
+}
+
+/* ---- the launches ---- */
+
+static bool can_be_registers(const Tiles *tiles, const Value *tile)
+{
+    bool written = false;
+    return fits_registers(tiles, tile) && is_used_whole(tile) &&
+           is_written_first(tile->op->parent, tile, &written);
+}
+
+static void look(Op *op, void *context)
+{
+    Tiles *tiles = context;
+    tiles->others |= op_has(op, DOT) || op->code == OP_in_group;
+    if (op->code == OP_shared_alloc && can_be_registers(tiles, op->results))
+        vec_push(tiles->arena, &tiles->found, op);
+}
+
+bool pass_register_tiles(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        if (op->code != OP_launch || kernel->is_strict) continue;
+        Tiles tiles = {.arena = kernel->arena, .threads = WARP_SIZE * launch_warps(op)};
+        region_visit(launch_region(op), look, &tiles);
+        for (size_t i = 0; i < tiles.found.count && !tiles.others; i++)
+            make_variable(kernel, tiles.found.data[i]);
+    }
+    return true;
+}

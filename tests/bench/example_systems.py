@@ -1,0 +1,218 @@
+"""example_systems.py: what examples.py asks of the systems whose examples it measures: how a kernel is named to tilec, how it is called
+through the system itself, and with which values through tilec's C function. Torch and the systems are imported where they are needed."""
+import ast
+import ctypes
+import importlib
+import re
+import sys
+import time
+import types
+
+NUMBERS = {"double": ctypes.c_double, "float": ctypes.c_float, "bool": ctypes.c_bool, "int32_t": ctypes.c_int32}
+
+
+def is_number(argument):
+    return len(argument) == 2
+
+
+def tensors_of(row):
+    return [argument for argument in row["args"] if not is_number(argument)]
+
+
+def numbers_of(row):
+    return dict(argument for argument in row["args"] if is_number(argument))
+
+
+def in_order(row, tensors):
+    """All arguments, numbers among them."""
+    left = iter(tensors)
+    return [argument[1] if is_number(argument) else next(left) for argument in row["args"]]
+
+
+# ---- texts ----
+
+def without_tuning(text):
+    """Classes without the decorators that make them choose among configurations: the row says which one it is."""
+    lines = text.splitlines()
+    gone = set()
+    for node in ast.walk(ast.parse(text)):
+        for decorator in getattr(node, "decorator_list", []):
+            if "autotune" in ast.unparse(decorator):
+                gone |= set(range(decorator.lineno, decorator.end_lineno + 1))
+    return "\n".join(line for i, line in enumerate(lines, 1) if i not in gone) + "\n"
+
+
+def stand_in(names):
+    """For modules that an example's main part alone needs."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            parts = name.split(".")
+            for i in range(len(parts)):
+                module = types.ModuleType(".".join(parts[:i + 1]))
+                module.__path__ = []
+                module.__getattr__ = lambda attribute: None if not attribute.startswith("__") else {}[attribute]
+                sys.modules.setdefault(module.__name__, module)
+
+
+# ---- TileLang ----
+
+def names_tensors(row):
+    return any(re.search(rf"\b{name}\b(?!=)", row["call"]) for name, *_ in tensors_of(row))
+
+
+class TileLang:
+    """`call` makes the kernel: `factory(1, 2)`, `function.compile(key=1)`, or `function(A, B, 128)` where tensors are named."""
+    imports = "\nimport tilelang.language as __T\n"
+
+    @staticmethod
+    def export(row):
+        """A function that takes tensors is compiled for tensors of their shapes."""
+        call = row["call"]
+        if not names_tensors(row):
+            return call
+        for name, shape, dtype, _ in row["args"]:
+            call = re.sub(rf"\b{name}\b(?!=)", f"__T.Tensor({tuple(shape)}, __T.{dtype})", call, count=1)
+        return re.sub(r"\(", ".compile(", call, count=1)
+
+    @staticmethod
+    def keys(module, row):
+        """Of a function that is compiled with keywords: a factory has none."""
+        import inspect
+        name = re.match(r"\w+", row["call"]).group(0)
+        function = getattr(module, name)
+        arguments = re.sub(r"^\w+(\.compile)?", "", row["call"])
+        for inner in ("func", "fn", "orig_func", "__wrapped__", "_func"):
+            if not inspect.isfunction(function) and hasattr(function, inner):
+                function = getattr(function, inner)
+        given = eval("dict" + arguments, dict(vars(module))) if ".compile(" in row["call"] else {}
+        defaults = {p.name: p.default for p in inspect.signature(function).parameters.values()}
+        return {**defaults, **given}
+
+    @staticmethod
+    def compile(module, row, tensors):
+        if not names_tensors(row):
+            eval(row["call"], dict(vars(module)))
+
+    @staticmethod
+    def caller(module, row, tensors):
+        """A callable, and seconds until there was one; results are made by the kernel."""
+        made = row.get("results", 0)
+        inputs = tensors[:len(tensors) - made] if made else list(tensors)
+        if "out_idx" in row:
+            inputs = [t for i, t in enumerate(tensors) if i != row["out_idx"]]
+        begin = time.time()
+        if names_tensors(row):
+            scope = dict(vars(module), **{name: t for (name, *_), t in zip(row["args"], tensors)})
+            code = compile(row["call"], "call", "eval")
+            eval(code, scope)
+            return (lambda: eval(code, scope)), time.time() - begin
+        kernel = eval(row["call"], dict(vars(module)))
+        return (lambda: kernel(*inputs)), time.time() - begin
+
+
+# ---- Tilus ----
+
+class Tilus:
+    """`call` makes the script, of one configuration; `keys` names the arguments that are compile-time numbers."""
+    imports = ""
+
+    @staticmethod
+    def export(row):
+        numbers = numbers_of(row)
+        return f"{row['call']}.compile({', '.join(f'{key}={numbers[key]!r}' for key in row.get('keys', ()))})"
+
+    @staticmethod
+    def keys(module, row):
+        return numbers_of(row)
+
+    @staticmethod
+    def compile(module, row, tensors):
+        Tilus.caller(module, row, tensors)
+
+    @staticmethod
+    def caller(module, row, tensors):
+        begin = time.time()
+        script = eval(row["call"], dict(vars(module)))
+        values = in_order(row, tensors)
+        script(*values)
+        return (lambda: script(*values)), time.time() - begin
+
+
+# ---- Warp ----
+
+def warp_array(tensor, kind):
+    import torch
+    import warp as wp
+    kinds = {torch.float16: wp.float16, torch.float32: wp.float32, torch.float64: wp.float64, torch.int32: wp.int32}
+    return wp.from_torch(tensor, dtype=getattr(wp, kind) if kind else kinds[tensor.dtype])
+
+
+class Warp:
+    """`call` is the kernel; `dims`, `block_dim` and `tiled` say how it is launched. Of an argument a fifth entry is the type of its
+    elements, where these are vectors: its tensor has one dimension more."""
+    imports = ""
+
+    @staticmethod
+    def export(row):
+        return f"{row['call']}.compile(block_dim={row['block_dim']})"
+
+    @staticmethod
+    def keys(module, row):
+        extents = [*row["dims"], row["block_dim"]]  # where a kernel asks for its threads' numbers, these are the last dimension
+        launch = {f"dim_{i}": extent for i, extent in enumerate(extents)}
+        return {**numbers_of(row), **launch, "block_dim": row["block_dim"], "tiled": int(row.get("tiled", True))}
+
+    @staticmethod
+    def compile(module, row, tensors):
+        import warp as wp
+        eval(row["call"], dict(vars(module))).module.load(wp.get_device("cuda:0"), row["block_dim"])
+
+    @staticmethod
+    def caller(module, row, tensors):
+        import torch
+        import warp as wp
+        begin = time.time()
+        kernel = eval(row["call"], dict(vars(module)))
+        arrays = [warp_array(t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))]
+        launch = wp.launch_tiled if row.get("tiled", True) else wp.launch
+        stream = wp.stream_from_torch(torch.cuda.current_stream())
+        command = launch(kernel, dim=list(row["dims"]), inputs=in_order(row, arrays), block_dim=row["block_dim"], record_cmd=True, stream=stream)
+        call = lambda: command.launch(stream=stream)
+        call()
+        call.keep = arrays
+        return call, time.time() - begin
+
+
+SYSTEMS = {"tilelang": TileLang, "tilus": Tilus, "warp": Warp}
+
+
+def system_of(row):
+    return SYSTEMS[row.get("system", "tilelang")]
+
+
+# ---- through C ----
+
+def parameters_of(header):
+    """(type, name) of each parameter of the row's C function but the stream."""
+    with open(header) as file:
+        text = file.read()
+    declared = re.search(r"tile_status k\(tile_stream stream(.*?)\);", text, re.S).group(1)
+    return [re.match(r"(.*?)\s*\**(\w+)$", p.strip(), re.S).groups() + ("*" in p,) for p in declared.split(",") if p.strip()]
+
+
+def c_values(header, row, tensors, keys_of):
+    """The arguments of the row's C function, and what has to stay for as long."""
+    from dlpack import Tensor
+    values, kept, keys, left = [], [], None, iter(tensors)
+    for kind, name, is_pointer in parameters_of(header):
+        if "DLTensor" in kind:
+            kept.append(Tensor(next(left)))
+            values.append(ctypes.byref(kept[-1]))
+        elif is_pointer:
+            values.append(ctypes.c_void_p(next(left).data_ptr()))
+        else:
+            keys = keys_of() if keys is None else keys
+            values.append(NUMBERS.get(kind, ctypes.c_int64)(keys[name]))
+    return values, kept
