@@ -72,6 +72,7 @@ typedef struct Image {
     const char *ptx;  /* text; NULL for the emulator */
     const char *llvm; /* text, with keep_llvm */
     bool in_order;    /* ptxas leaves instructions in their order */
+    bool asked_once;  /* ptxas takes too long to be asked for better code */
     struct PtxasJob *job;
     const Site *sites; /* of an emulator image: what its accesses' site numbers mean */
     int site_count;

@@ -236,11 +236,23 @@ static const char *const *flags_for(Codegen *codegen, const Image *image)
     return flags;
 }
 
+/* False: it would take too long, which is reported. */
+static bool limit_predicated(Codegen *codegen, Image *image, Span span)
+{
+    const int count = quirk_predicated(image->ptx);
+    image->asked_once = count > QUIRK_MANY_PREDICATED;
+    image->in_order |= image->asked_once;
+    if (count <= QUIRK_MOST_PREDICATED) return true;
+    diag_report(codegen->session->diags, DIAG_thread_checks, span, count,
+                (int)QUIRK_MOST_PREDICATED);
+    return false;
+}
+
 PtxasJob *ptxas_start(Codegen *codegen, Image *image, Span span)
 {
     Arena *arena = codegen->session->arena;
     look_for_ptxas(codegen);
-    if (codegen->ptxas == NULL) return NULL;
+    if (codegen->ptxas == NULL || !limit_predicated(codegen, image, span)) return NULL;
     PtxasJob *job = arena_new_of(arena, PtxasJob);
     job->span = span;
     job->flags = flags_for(codegen, image);
@@ -299,8 +311,8 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
 {
     const ImageEntry *entry = image->entries;
     const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
-    if (codegen->options.optimise == 0 || image->entry_count != 1 || entry->registers == 0 ||
-        entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
+    if (codegen->options.optimise == 0 || image->asked_once || image->entry_count != 1 ||
+        entry->registers == 0 || entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
         entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL ||
         strstr(image->ptx, "setmaxnreg") != NULL)
         return 0;
@@ -350,7 +362,9 @@ static const char *try_other_order(Codegen *codegen, PtxasJob *job, Image *image
                                    const char *report)
 {
     const int spills = image->entries->spill_bytes;
-    if (codegen->options.optimise == 0 || image->entry_count != 1 || spills == 0) return report;
+    if (codegen->options.optimise == 0 || image->asked_once || image->entry_count != 1 ||
+        spills == 0)
+        return report;
     image->in_order = !image->in_order;
     job->flags = flags_for(codegen, image);
     return try_again(codegen, job, image, image->ptx, spills, report);

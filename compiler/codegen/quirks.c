@@ -240,6 +240,20 @@ bool quirk_is_in_order(Kernel *kernel)
     return 2 * shares.fma > shares.all;
 }
 
+/* A line is an instruction, in LLVM's PTX and in ours; a branch is a block's end. */
+int quirk_predicated(const char *ptx)
+{
+    int count = 0;
+    for (const char *line = ptx; line != NULL; line = strchr(line, '\n')) {
+        line += strspn(line, "\n\t ");
+        const char *code = *line == '@' ? strchr(line, ' ') : NULL;
+        if (code == NULL) continue;
+        code += strspn(code, "\t ");
+        count += strncmp(code, "bra", 3) != 0;
+    }
+    return count;
+}
+
 static bool is_within(uint64_t offset, uint64_t bytes, size_t size)
 {
     return offset <= size && bytes <= size - offset;

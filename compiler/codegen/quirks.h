@@ -57,6 +57,13 @@ LLVMValueRef quirk_masked(Gen *gen, LLVMValueRef word, uint32_t mask, uint32_t f
  * before. No tool but a GPU shows it: tests/bench/compare.sh. */
 bool quirk_is_in_order(Kernel *kernel);
 
+/* ptxas 13.0 takes time that grows with the square of a kernel's predicated instructions: accesses
+ * whose bounds are checked, which it moves past each other. Of many (12 s for 2,500) it keeps the
+ * order (-O1: 2.4 s, and 17 registers, not 254) and is not asked again; of too many it is not asked
+ * at all. (predicated.sh, tests/golden/cli/predicated.sh) */
+enum { QUIRK_MANY_PREDICATED = 1000, QUIRK_MOST_PREDICATED = 2500 };
+int quirk_predicated(const char *ptx);
+
 /* ptxas 13.0 writes the beginning of a cubin where a disk is full, and exits with 0. (full_disk.sh)
  */
 bool quirk_is_whole(const char *cubin, size_t size);

@@ -292,8 +292,8 @@ FAMILIES = [(make.__name__, make, most) for make, most in [
     (loops_of_tiles, 10000), (loops_of_stores, 10000), (script_loops, 10000), (warp_loops, 10000), (scalars, 10000), (names, 10000),
     (constants, 10000), (scalar_stores, 10000), (expression, 400), (tiles, 10000), (script_tiles, 10000), (script_stores, 10000),
     (warp_scalars, 10000), (warp_stores, 10000), (thread_groups, 400), (specialisations, 2000), (kernels, 2000), (wide(shared_parts), 800),
-    (wide(shared_copies), 800), (wide(parallel_body), 6000), (wide(parallel_memory), 800), (wide(parallel_loops), 800), (wide(parallel_ifs), 1000),
-    (wide(loops_of_tiles), 1000), (wide(tiles), 6000)]]
+    (wide(shared_copies), 800), (wide(parallel_body), 4500), (wide(parallel_memory), 800), (wide(parallel_loops), 800), (wide(parallel_ifs), 1000),
+    (wide(loops_of_tiles), 800), (wide(tiles), 4500)]]
 
 
 class Refused(Exception):

@@ -454,7 +454,7 @@ static int work_of_element(const Op *op)
  * MOST takes a few seconds to compile, besides what ptxas takes. */
 static void limit_work(Inference *inference, const Op *op)
 {
-    enum { MOST = 125000 };
+    enum { MOST = 75000 };
     int most = 0;
     for (int i = 0; i < op->result_count + op->operand_count; i++) {
         const Value *value =
