@@ -72,6 +72,7 @@ void free_kernels(KernelList *kernels);
 typedef VEC(Kernel *) KernelVec;
 bool make_gradients(Session *session, const Target *target, ExportList *exports,
                     KernelVec *made);
+void free_gradients(KernelVec *made);
 /* Of IR text: the exports whose gradients the options ask for are there for these, too. */
 void ask_for_gradients(Session *session, const Options *options, ExportList *exports,
                        KernelVec *made);

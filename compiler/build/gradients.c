@@ -35,6 +35,11 @@ bool make_gradients(Session *session, const Target *target, ExportList *exports,
     return fine;
 }
 
+void free_gradients(KernelVec *made)
+{
+    for (size_t i = 0; i < made->count; i++) kernel_free(made->data[i]);
+}
+
 /* ---- of IR text ---- */
 
 static bool is_wanted(const Options *options, const char *name)

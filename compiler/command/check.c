@@ -1,6 +1,18 @@
 /* check.c: tilec check FILE...: parse and evaluate only. */
 #include "driver.h"
 
+/* What cannot be differentiated is reported, too. */
+static void check_exports(Session *session, const Options *options, Program *program)
+{
+    ExportList exports;
+    ArchList archs;
+    KernelVec gradients = {0};
+    if (program_export(program, options->exports.items, options->exports.count, &exports) &&
+        choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &archs))
+        make_gradients(session, archs.items[0].target, &exports, &gradients);
+    free_gradients(&gradients);
+}
+
 ExitStatus command_check(Session *session, const Options *options)
 {
     if (options->inputs.count == 0) {
@@ -12,8 +24,7 @@ ExitStatus command_check(Session *session, const Options *options)
         one.inputs = (TextList){&options->inputs.items[i], 1};
         Program *program = open_program(session, &one, NULL);
         if (!program) continue;
-        ExportList exports;
-        program_export(program, options->exports.items, options->exports.count, &exports);
+        check_exports(session, options, program);
         program_free(program);
     }
     return session_status(session);

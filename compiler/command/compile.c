@@ -489,7 +489,7 @@ ExitStatus command_compile(Session *session, const Options *options)
     for (int i = 0; i < results.count; i++) buf_free(&results.items[i].bytes);
     build_free(&output.build);
     free_kernels(&output.kernels);
-    for (size_t i = 0; i < output.gradients.count; i++) kernel_free(output.gradients.data[i]);
+    free_gradients(&output.gradients);
     if (output.program) program_free(output.program);
     return session_status(session);
 }

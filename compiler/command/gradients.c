@@ -1,5 +1,5 @@
-/* gradients.c: launches of gradients in a run: the kernel is made when it is launched first, and the
- * arrays that are given become its arguments. */
+/* gradients.c: launches of gradients in a run: the kernel is made when it is launched first, and
+ * the arrays that are given become its arguments. */
 #include "command/gradients.h"
 
 #include "passes/grad/gradient.h"
@@ -114,12 +114,12 @@ bool launch_as_gradient(Gradients *gradients, HostLaunch *launch)
     Arena *arena = gradients->session->arena;
     Kernel *kernel = gradient_of(gradients, launch->kernel, launch->consumes);
     if (!kernel) return false;
-    Gradient gradient = {
-        .session = gradients->session,
-        .kernel = kernel,
-        .launch = launch,
-        .arguments = arena_new_array(arena, HostValue, kernel->parameter_count + 1),
-        .from = arena_new_array(arena, const char *, kernel->parameter_count + 1)};
+    Gradient gradient = {.session = gradients->session,
+                         .kernel = kernel,
+                         .launch = launch,
+                         .arguments =
+                             arena_new_array(arena, HostValue, kernel->parameter_count + 1),
+                         .from = arena_new_array(arena, const char *, kernel->parameter_count + 1)};
     if (!take_arguments(&gradient)) return false;
     launch->kernel = kernel;
     launch->arguments = gradient.arguments;

@@ -27,16 +27,19 @@ static bool show_object(Session *session, const char *path, const char *bytes, s
     return !fault;
 }
 
-static void show_exports(Session *session, const Options *options, const ExportList *exports)
+static void show_exports(Session *session, const Options *options, ExportList *exports)
 {
     ArchList archs;
     Build build = {0};
+    KernelVec gradients = {0};
     if (!choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &archs)) return;
     if (exports->count == 0)
         diag_report(session->diags, DIAG_no_exports, (Span){0});
-    else if (build_exports(session, options, &archs, exports, &(BuildWish){0}, &build))
+    else if (make_gradients(session, archs.items[0].target, exports, &gradients) &&
+             build_exports(session, options, &archs, exports, &(BuildWish){0}, &build))
         show_object(session, options->inputs.items[0], build.object, build.object_size);
     build_free(&build);
+    free_gradients(&gradients);
 }
 
 static void show_source(Session *session, const Options *options)

@@ -62,6 +62,7 @@ Array *array_view(ArrayContext *context, const Array *array)
 {
     Array *view = arena_new_of(context->arena, Array);
     *view = *array;
+    view->grad = NULL;
     return view;
 }
 

@@ -18,6 +18,7 @@ typedef struct Array {
     int64_t strides[ARRAY_RANK]; /* elements; may be 0 or negative */
     int64_t offset;              /* of element 0, in elements from the storage's start */
     char *storage;               /* tile_alloc'd; shared by views */
+    struct Array *grad;          /* of its shape: where its gradient is added to; or NULL */
 } Array;
 
 /* One element: integers of every width and sign in i, floats in f (which is exact for all float

@@ -215,6 +215,22 @@ static HostStatus method_zero(const Arguments *arguments, HostValue *result)
     return method_same(arguments, result);
 }
 
+/* requires_grad_(asked=True): has it an array beside it for its gradient, zero at first? */
+static HostStatus method_requires_grad(const Arguments *arguments, HostValue *result)
+{
+    Array *array = (Array *)(uintptr_t)self_of(arguments);
+    const HostValue zero = {.kind = HOST_INT};
+    const bool asked = arguments->call->argument_count < 2 || arguments->call->arguments[1].integer;
+    if (!asked) array->grad = NULL;
+    if (asked && !array->grad) {
+        array->grad = array_new(arguments->context, array->dtype, array->rank, array->shape);
+        if (!array->grad || !array_assign(arguments->context, array->grad, &zero))
+            return HOST_FAILED;
+        array->grad->family = array->family;
+    }
+    return method_same(arguments, result);
+}
+
 static void make_magnitudes(DType dtype, const Elements *elements)
 {
     for (int64_t i = 0; i < elements->count; i++) {
@@ -253,6 +269,11 @@ HostStatus array_attribute(ArrayContext *context, const Array *array, const char
     if (strcmp(name, "T") == 0) return give_array(result, transpose(context, array));
     if (strcmp(name, "dtype") == 0) {
         *result = (HostValue){.kind = HOST_DTYPE, .dtype = array->dtype};
+    } else if (strcmp(name, "grad") == 0) {
+        *result = array->grad ? (HostValue){.kind = HOST_ARRAY, .array = array->grad}
+                              : (HostValue){.kind = HOST_NONE};
+    } else if (strcmp(name, "requires_grad") == 0) {
+        *result = (HostValue){.kind = HOST_BOOL, .integer = array->grad != NULL};
     } else if (strcmp(name, "device") == 0) {
         *result = (HostValue){.kind = HOST_TEXT, .text = "cuda", .length = strlen("cuda")};
     } else {
@@ -279,7 +300,7 @@ static const struct {
     {"array.dim", method_dim},      {"array.size", method_size},
     {"array.item", method_item},    {"array.fill_", method_fill},
     {"array.copy_", method_fill},   {"array.zero_", method_zero},
-    {"array.abs", method_abs},
+    {"array.abs", method_abs},      {"array.requires_grad_", method_requires_grad},
 };
 
 ArrayFunction *array_method(const char *name)

@@ -1,5 +1,5 @@
-/* gradients.c: kernels that are staged for their gradients, and launched so. What text they are made
- * of asks core.differentiates(), and says the derivatives that its ops do not tell. */
+/* gradients.c: kernels that are staged for their gradients, and launched so. What text they are
+ * made of asks core.differentiates(), and says the derivatives that its ops do not tell. */
 #include "eval/export/export.h"
 
 /* The same specialisation may be exported under another name, too; staging settles what its keys

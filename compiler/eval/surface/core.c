@@ -399,14 +399,7 @@ Object *core_copy_wait(Eval *eval, const Bound *bound)
 
 /* ---- what is known when compiling ---- */
 
-/* warn_gradients(what): is asked for, and does nothing. */
-Object *core_warn_gradients(Eval *eval, const Bound *bound)
-{
-    diag_report(eval->session->diags, DIAG_no_gradients, bound->at, /* it may be looked at once */
-                object_repr(eval, bound->values[0]));
-    return eval->none;
-}
-
+/* Whether derivatives are asked for that the ops do not tell. */
 Object *core_differentiates(Eval *eval, const Bound *bound)
 {
     (void)bound;

@@ -159,14 +159,17 @@ Value *thread_of(Grad *grad)
     return build(&grad->builder, OP_thread_id, 0, NULL);
 }
 
-/* In the order of the threads' numbers, always the same one. */
+/* In the order of the threads' numbers, always the same one. Threads beyond the launch's end have
+ * nothing to add. */
 static Value *sum_over_threads(Grad *grad, Value *own)
 {
     Builder *builder = &grad->builder;
     TypeTable *types = grad->kernel->types;
     const DType dtype = own->type->dtype;
     const Type *shared = type_shared(types, dtype, 1, &grad->threads, NULL);
+    const Type *each = type_tile(types, dtype, 1, &grad->threads, NULL);
     Value *memory = build_op(builder, OP_shared_alloc, 0, NULL, 1, &shared)->results;
+    build2(builder, OP_shared_store, memory, number_of(grad, each, 0));
     build_op(builder, OP_element_store, 3, (Value *[]){memory, own, thread_of(grad)}, 0, NULL);
     Value *tile = build1(builder, OP_shared_load, memory);
     const int64_t one = 1, dim = 0;

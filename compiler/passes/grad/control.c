@@ -22,8 +22,7 @@ static bool is_inside(const Op *op, const Value *value)
 {
     const Region *home = value_home(value);
     bool inside = false;
-    for (int i = 0; home && i < op->region_count; i++)
-        inside |= region_holds(op->regions[i], home);
+    for (int i = 0; home && i < op->region_count; i++) inside |= region_holds(op->regions[i], home);
     return inside;
 }
 
@@ -122,13 +121,14 @@ void adjoint_if(Grad *grad, Op *op)
 /* A loop of the program on its way back. */
 typedef struct Back {
     Op *loop;
-    Value **arguments;    /* of its region: what it carries */
+    Value **arguments; /* of its region: what it carries */
     Value *const *inits;
     int count;
-    Adjoint *results;        /* adjoints of what it carried last */
-    Exports carried;      /* those of `arguments` that the way back carries */
-    Value *begin, *end, *step; /* of the way back: an i of the program's, or a number of iterations */
-    Value *last;          /* the program's last i, or the number of its last iteration */
+    Adjoint *results; /* adjoints of what it carried last */
+    Exports carried;  /* those of `arguments` that the way back carries */
+    Value *begin, *end,
+        *step;   /* of the way back: an i of the program's, or a number of iterations */
+    Value *last; /* the program's last i, or the number of its last iteration */
     /* One iteration: replays it, and goes back through it; `after` is what is carried behind it. */
     void (*body)(Grad *grad, struct Back *back, Value *index, const Adjoint *after);
 } Back;
@@ -208,9 +208,9 @@ static Op *end_back(Grad *grad, const Back *back, Op *loop, const Scope *scope,
     const Builder outside = builder_before(loop);
     Region *region = loop->regions[0];
     for (size_t i = 0; i < back->carried.count; i++)
-        vec_push(grad->arena, &values,
-                 part_or_zero(grad, scope, back->carried.data[i].value,
-                              back->carried.data[i].part));
+        vec_push(
+            grad->arena, &values,
+            part_or_zero(grad, scope, back->carried.data[i].value, back->carried.data[i].part));
     const Builder inside = grad->builder;
     grad->builder = outside;
     for (size_t i = 0; i < exports->count; i++)
@@ -415,12 +415,11 @@ static Value **state_before(Grad *grad, const Op *loop, Value *number)
         vec_push(grad->arena, &operands, replayed(grad, loop->operands[i]));
         vec_push(grad->arena, &types, loop->operands[i]->type);
     }
-    Op *again = build_op(&grad->builder, OP_for, (int)operands.count, operands.data, count,
-                         types.data);
+    Op *again =
+        build_op(&grad->builder, OP_for, (int)operands.count, operands.data, count, types.data);
     region_add_argument(again->regions[0], number->type, NULL);
     for (int i = 0; i < count; i++)
-        vec_push(grad->arena, &state,
-                 region_add_argument(again->regions[0], types.data[i], NULL));
+        vec_push(grad->arena, &state, region_add_argument(again->regions[0], types.data[i], NULL));
     grad->builder = builder_at_end(again->regions[0], outside.span);
     Value **next = step_through(grad, loop, state.data);
     build_op(&grad->builder, OP_yield, count, next, 0, NULL);

@@ -80,8 +80,7 @@ static void follow(Need *need, Value *value)
 static void find_roots(Op *op, void *context)
 {
     Need *need = context;
-    const bool is_effect =
-        map_has(&need->grad->effects, op) && view_of(op);
+    const bool is_effect = map_has(&need->grad->effects, op) && view_of(op);
     if (is_effect || op->code == OP_assume) need_op(need, op);
 }
 

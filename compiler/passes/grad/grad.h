@@ -39,17 +39,17 @@ typedef struct Stale {
 typedef struct Grad {
     Kernel *kernel;
     Arena *arena;
-    Builder builder; /* at the end of a region of the new launch */
-    Map primal;      /* value of the program -> where it was replayed last */
-    Map gradients;   /* pointer parameter -> that of its gradient */
-    Map memories;    /* shared tile or local array of the program -> that of its adjoint */
-    Map depends;     /* scalars of the program that threads have each for itself */
-    Map effects;     /* ops that the gradient is written by */
-    Map rewritten;   /* pointer parameters that are read, or written more than once */
-    Map clears;      /* effects that set to zero what an adjoint was taken from */
-    Map settled;     /* reads of what the program has written that are right so */
-    VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
-    VEC(Stale) stale;   /* those that were replayed */
+    Builder builder;  /* at the end of a region of the new launch */
+    Map primal;       /* value of the program -> where it was replayed last */
+    Map gradients;    /* pointer parameter -> that of its gradient */
+    Map memories;     /* shared tile or local array of the program -> that of its adjoint */
+    Map depends;      /* scalars of the program that threads have each for itself */
+    Map effects;      /* ops that the gradient is written by */
+    Map rewritten;    /* pointer parameters that are read, or written more than once */
+    Map clears;       /* effects that set to zero what an adjoint was taken from */
+    Map settled;      /* reads of what the program has written that are right so */
+    VEC(Op *) moving; /* reads whose memory is written while their region runs, or behind it */
+    VEC(Stale) stale; /* those that were replayed */
     Scope *scope;
     int64_t threads; /* of a block */
     bool consumes, failed;
@@ -103,8 +103,8 @@ AdjointRule adjoint_if, adjoint_for, adjoint_while;
 
 /* What the adjoint of an operand grows by, of an elementwise op: linear in that of the result. */
 typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
-#define ELEMENTWISE(op)  Partial partial_##op;
-#define ADJOINT(op)      AdjointRule adjoint_##op;
+#define ELEMENTWISE(op) Partial partial_##op;
+#define ADJOINT(op)     AdjointRule adjoint_##op;
 #define FLAT(op)
 #include "passes/grad/adjoints.def"
 #undef ELEMENTWISE

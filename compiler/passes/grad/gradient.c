@@ -143,8 +143,7 @@ static void add_gradients(Grad *grad)
         if (has_gradient(&kernel->parameters[i]) &&
             !is_among(&results, kernel->parameters[i].value))
             add_gradient(grad, i);
-    for (size_t i = 0; i < results.count; i++)
-        result_to_gradient(grad, results.data[i]->name);
+    for (size_t i = 0; i < results.count; i++) result_to_gradient(grad, results.data[i]->name);
 }
 
 /* ---- what the launches may need ---- */
@@ -190,10 +189,20 @@ typedef struct Reads {
     const Written *written;
 } Reads;
 
+/* What the kernel did for others is not done again, so that its results are not there. */
+static bool is_done_again(const Grad *grad, const Op *op)
+{
+    const bool for_others = op_has(op, ATOMIC) || view_of(op);
+    return op_has(op, WRITES) && for_others && op->code != OP_copy && op->result_count &&
+           op->results->use_count && !map_has(&grad->effects, op);
+}
+
 static void check_read(Op *op, void *context)
 {
     const Reads *reads = context;
     Grad *grad = reads->grad;
+    if (is_done_again(grad, op))
+        refuse(grad, op, "the gradient needs what was there before, which is not kept");
     if (!op_has(op, READS) || op->region_count || map_has(&grad->effects, op) ||
         map_has(&grad->settled, op))
         return;

@@ -7,9 +7,9 @@
 
 /* Of a TYPED kernel that was staged for it: one of the same name whose parameters are the kernel's
  * without its results and, behind them, a pointer for each of them that is to floating-point
- * numbers, in the shape of what that points to, and for each result. It adds to what is there the gradient by what the
- * kernel read, from that by what it wrote. `consumes`: of what the kernel overwrote it then is
- * zero. NULL: reported. The caller's to free. */
+ * numbers, in the shape of what that points to, and for each result. It adds to what is there the
+ * gradient by what the kernel read, from that by what it wrote. `consumes`: of what the kernel
+ * overwrote it then is zero. NULL: reported. The caller's to free. */
 Kernel *kernel_gradient(const Kernel *kernel, const Target *target, bool consumes);
 
 #endif

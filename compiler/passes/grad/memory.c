@@ -123,8 +123,7 @@ static void clear_elements(Grad *grad, Value *memory, int dim, ValueVec *places)
     Op *loop = build_op(builder, OP_for, 3, bounds, 0, NULL);
     const Builder outside = *builder;
     *builder = builder_at_end(loop->regions[0], outside.span);
-    vec_push(grad->arena, places,
-             region_add_argument(loop->regions[0], bounds[0]->type, NULL));
+    vec_push(grad->arena, places, region_add_argument(loop->regions[0], bounds[0]->type, NULL));
     clear_elements(grad, memory, dim + 1, places);
     build_op(builder, OP_yield, 0, NULL, 0, NULL);
     *builder = outside;

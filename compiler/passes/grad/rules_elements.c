@@ -142,8 +142,7 @@ Value *partial_slope(Grad *grad, const Op *op, int operand, Value *adjoint)
 static Value *approximate(Grad *grad, const char *function, Value *a)
 {
     Value *result = build1(&grad->builder, OP_approx, a);
-    op_set_text(result->op, ATTR_function,
-                intern_text(grad->kernel->session->names, function));
+    op_set_text(result->op, ATTR_function, intern_text(grad->kernel->session->names, function));
     return result;
 }
 
@@ -199,9 +198,9 @@ Value *partial_approx(Grad *grad, const Op *op, int operand, Value *adjoint)
     static const struct {
         const char *function;
         Value *(*slope)(Grad *grad, Value *a, Value *y);
-    } slopes[] = {{"ex2", slope_of_ex2},     {"lg2", slope_of_lg2}, {"rcp", slope_of_rcp},
-                  {"sqrt", slope_of_sqrt},   {"rsqrt", slope_of_rsqrt}, {"sin", slope_of_sin},
-                  {"cos", slope_of_cos},     {"tanh", slope_of_tanh}};
+    } slopes[] = {{"ex2", slope_of_ex2},   {"lg2", slope_of_lg2},     {"rcp", slope_of_rcp},
+                  {"sqrt", slope_of_sqrt}, {"rsqrt", slope_of_rsqrt}, {"sin", slope_of_sin},
+                  {"cos", slope_of_cos},   {"tanh", slope_of_tanh}};
     const char *function = op_attr(op, ATTR_function)->text;
     if (op->operand_count == 2) return partial_div(grad, op, operand, adjoint);
     for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++)

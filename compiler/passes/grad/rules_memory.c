@@ -69,15 +69,15 @@ static void indices_of(Grad *grad, const Op *op, const Type *tile, Value **out)
     const Attr *dims = op_attr(op, ATTR_dims);
     const int rank = operand(op, view)->type->rank;
     for (int d = 0; d < rank; d++)
-        out[d] = build_cast(&grad->builder, DTYPE_i64,
-                            replayed(grad, operand_list(op, offsets)[d]));
+        out[d] =
+            build_cast(&grad->builder, DTYPE_i64, replayed(grad, operand_list(op, offsets)[d]));
     for (int i = 0; i < tile->rank; i++) {
         const int64_t d = dims ? dims->integers[i] : rank - tile->rank + i;
         const Type *type = type_with_dtype(grad->kernel->types, tile, DTYPE_i32);
         Op *at = build_op(&grad->builder, OP_iota, 0, NULL, 1, &type);
         op_set_int(at, ATTR_dim, i);
-        Value *wide = build_op(&grad->builder, OP_cast, 1, (Value *[]){at->results}, 1, &numbers)
-                          ->results;
+        Value *wide =
+            build_op(&grad->builder, OP_cast, 1, (Value *[]){at->results}, 1, &numbers)->results;
         out[d] = build2(&grad->builder, OP_add, spread(grad, tile, out[d]), wide);
     }
 }
@@ -86,8 +86,8 @@ static void add_tile(Grad *grad, const Op *op, Value *adjoint)
 {
     Value *memory = adjoint_memory(grad, op, operand(op, view));
     if (!memory) return;
-    Value *operands[2 + TYPE_RANK] = {
-        memory, build_cast(&grad->builder, memory->type->dtype, adjoint)};
+    Value *operands[2 + TYPE_RANK] = {memory,
+                                      build_cast(&grad->builder, memory->type->dtype, adjoint)};
     indices_of(grad, op, adjoint->type, operands + 2);
     const Type *type = operands[1]->type;
     Op *sum = build_op(&grad->builder, OP_atomic, 2 + memory->type->rank, operands, 1, &type);
@@ -153,8 +153,8 @@ void adjoint_gather(Grad *grad, Op *op)
 static Value *gathered(Grad *grad, const Op *op, Value *memory, int first)
 {
     ValueVec all = behind(grad, 1, &memory, op, first);
-    const Type *type = type_with_dtype(grad->kernel->types, operand(op, value)->type,
-                                       memory->type->dtype);
+    const Type *type =
+        type_with_dtype(grad->kernel->types, operand(op, value)->type, memory->type->dtype);
     Op *gather = build_op(&grad->builder, OP_gather, (int)all.count, all.data, 1, &type);
     keep_places(gather, op);
     return gather->results;
@@ -204,8 +204,8 @@ void adjoint_atomic(Grad *grad, Op *op)
         Value *now = gathered(grad, op, replayed(grad, operand(op, memory)), first);
         map_set(grad->arena, &grad->settled, now->op, op);
         Value *is_it = build_cmp(&grad->builder, "eq", replayed(grad, value), now);
-        adjoint = build3(&grad->builder, OP_select, is_it, adjoint,
-                         number_of(grad, adjoint->type, 0));
+        adjoint =
+            build3(&grad->builder, OP_select, is_it, adjoint, number_of(grad, adjoint->type, 0));
     }
     give_total(grad, value, adjoint);
 }
@@ -228,8 +228,7 @@ static void add_to_local(Grad *grad, Value *memory, Value *adjoint, const Op *op
 {
     const int first = operand_index(op, indices);
     ValueVec places = behind(grad, 1, &memory, op, first);
-    Value *before =
-        build(&grad->builder, OP_element_load, (int)places.count, places.data);
+    Value *before = build(&grad->builder, OP_element_load, (int)places.count, places.data);
     Value *sum = build2(&grad->builder, OP_add, before,
                         build_cast(&grad->builder, before->type->dtype, adjoint));
     Value *head[] = {memory, sum};
@@ -241,8 +240,7 @@ static void add_to_local(Grad *grad, Value *memory, Value *adjoint, const Op *op
 static Value *tile_of_own(Grad *grad, Value *own, const Op *op)
 {
     const Type *tile = adjoint_type(grad, operand(op, memory));
-    const Type *type =
-        type_shared(grad->kernel->types, tile->dtype, tile->rank, tile->shape, NULL);
+    const Type *type = type_shared(grad->kernel->types, tile->dtype, tile->rank, tile->shape, NULL);
     Value *memory = build_op(&grad->builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
     build2(&grad->builder, OP_shared_store, memory, number_of(grad, tile, 0));
     add_element(grad, memory, own, op, false);
@@ -258,8 +256,8 @@ static Value *tile_of_total(Grad *grad, Value *total, const Op *op)
         const Type *type = type_with_dtype(grad->kernel->types, tile, DTYPE_i32);
         Op *at = build_op(&grad->builder, OP_iota, 0, NULL, 1, &type);
         op_set_int(at, ATTR_dim, d);
-        Value *index = build_cast(&grad->builder, DTYPE_i32,
-                                  replayed(grad, operand_list(op, indices)[d]));
+        Value *index =
+            build_cast(&grad->builder, DTYPE_i32, replayed(grad, operand_list(op, indices)[d]));
         Value *here = build_cmp(&grad->builder, "eq", at->results, spread(grad, type, index));
         is_it = is_it ? build2(&grad->builder, OP_and, is_it, here) : here;
     }
@@ -272,8 +270,7 @@ static void read_tile_element(Grad *grad, Op *op, Adjoint both)
     Value *tile = operand(op, memory);
     if (both.parts[PART_TOTAL])
         give_total(grad, tile, tile_of_total(grad, both.parts[PART_TOTAL], op));
-    if (both.parts[PART_OWN])
-        give_total(grad, tile, tile_of_own(grad, both.parts[PART_OWN], op));
+    if (both.parts[PART_OWN]) give_total(grad, tile, tile_of_own(grad, both.parts[PART_OWN], op));
 }
 
 /* Where all threads read one place, one adds the sum. */
@@ -345,8 +342,8 @@ void adjoint_element_atomic(Grad *grad, Op *op)
         Value *now = build(&grad->builder, OP_element_load, (int)places.count, places.data);
         map_set(grad->arena, &grad->settled, now->op, op);
         Value *is_it = build_cmp(&grad->builder, "eq", replayed(grad, value), now);
-        adjoint = build3(&grad->builder, OP_select, is_it, adjoint,
-                         number_of(grad, adjoint->type, 0));
+        adjoint =
+            build3(&grad->builder, OP_select, is_it, adjoint, number_of(grad, adjoint->type, 0));
     }
     const bool alike = op_int(op, ATTR_once, 0) && is_alike(grad, op) && !in_parted(grad, op);
     give(grad, value, alike ? PART_TOTAL : PART_OWN, adjoint);

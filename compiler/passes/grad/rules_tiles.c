@@ -12,7 +12,8 @@ static Value *build_to(Grad *grad, OpCode code, Value *a, const Type *type)
 
 static Value *in_shape_of(Grad *grad, Value *a, const Type *shape)
 {
-    return build_to(grad, OP_reshape, a, type_with_dtype(grad->kernel->types, shape, a->type->dtype));
+    return build_to(grad, OP_reshape, a,
+                    type_with_dtype(grad->kernel->types, shape, a->type->dtype));
 }
 
 static Value *stretched(Grad *grad, Value *a, const Type *shape)
@@ -153,8 +154,8 @@ static Value *number_among(Grad *grad, const Type *shape, const Attr *dims)
         const int d = (int)dims->integers[i];
         Value *at = coordinate(grad, shape, d);
         if (number)
-            number = build2(&grad->builder, OP_mul, number,
-                            integer_of(grad, at->type, shape->shape[d]));
+            number =
+                build2(&grad->builder, OP_mul, number, integer_of(grad, at->type, shape->shape[d]));
         number = number ? build2(&grad->builder, OP_add, number, at) : at;
     }
     return number;

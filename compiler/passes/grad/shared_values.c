@@ -1,6 +1,6 @@
-/* shared_values.c: copies that go on beside the threads are done at once here, and a shared tile that is read and written as a whole alone is a variable
- * of its values, so that adjoints go by values; where a product wants its operands in shared memory, the
- * passes put them there again. */
+/* shared_values.c: copies that go on beside the threads are done at once here, and a shared tile
+ * that is read and written as a whole alone is a variable of its values, so that adjoints go by
+ * values; where a product wants its operands in shared memory, the passes put them there again. */
 #include "passes/grad/grad.h"
 
 static bool is_whole(const Op *alloc, const Op *user)
@@ -111,7 +111,8 @@ static Value *in_order(Builder *builder, Value *tile, const Attr *dims)
     return op->results;
 }
 
-/* Of a view of a whole tile, in whatever order, or of a reshaped one, that is read; else nothing. */
+/* Of a view of a whole tile, in whatever order, or of a reshaped one, that is read; else nothing.
+ */
 static void load_of_whole(Op *load)
 {
     const Op *view = operand(load, tile)->op;
@@ -120,10 +121,8 @@ static void load_of_whole(Op *load)
     if (view->code == OP_shared_view && is_all(operand(view, tile)->type, type)) {
         Value *whole = build1(&builder, OP_shared_load, operand(view, tile));
         Value *turned = in_order(&builder, whole, op_attr(view, ATTR_dims));
-        value_replace(load->results,
-                      build_op(&builder, OP_reshape, 1, &turned, 1, &type)->results);
-    } else if (view->code == OP_shared_reshape &&
-               operand(view, tile)->type->dtype == type->dtype) {
+        value_replace(load->results, build_op(&builder, OP_reshape, 1, &turned, 1, &type)->results);
+    } else if (view->code == OP_shared_reshape && operand(view, tile)->type->dtype == type->dtype) {
         Value *whole = build1(&builder, OP_shared_load, operand(view, tile));
         value_replace(load->results, build_op(&builder, OP_reshape, 1, &whole, 1, &type)->results);
     } else {

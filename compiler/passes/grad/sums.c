@@ -69,8 +69,8 @@ static Value *host_trips(Split *split, const Op *loop)
     Value *end = value_on_host(host, operand(loop, end), &copied);
     Value *step = value_on_host(host, operand(loop, step), &copied);
     Value *one = build_const(host, begin->type->dtype, 1);
-    Value *span = build2(host, OP_sub, build2(host, OP_add, build2(host, OP_sub, end, begin), step),
-                         one);
+    Value *span =
+        build2(host, OP_sub, build2(host, OP_add, build2(host, OP_sub, end, begin), step), one);
     Value *trips = build2(host, OP_floordiv, span, step);
     return build_cast(host, DTYPE_i32,
                       build2(host, OP_max, trips, build_const(host, trips->type->dtype, 0)));
@@ -122,18 +122,19 @@ static bool is_around(const Op *op, const Op *inner)
     return false;
 }
 
-/* Ops of the launch and of the loops around the sum, in order: those that depend on what is dropped,
- * or the others. */
+/* Ops of the launch and of the loops around the sum, in order: those that depend on what is
+ * dropped, or the others. */
 static void copy_ops(Split *split, const Region *region, bool inner)
 {
     for (const Op *op = region->first; op; op = op->next) {
-        const bool is_last = op == split->sum || op == split->dot ||
-                             op == operand(split->sum, value)->op;
+        const bool is_last =
+            op == split->sum || op == split->dot || op == operand(split->sum, value)->op;
         if (is_around(op, split->sum)) {
             copy_ops(split, op->regions[0], inner);
             continue;
         }
-        if (is_last || op_has(op, TERM) || (op->result_count && map_has(&split->values, op->results)))
+        if (is_last || op_has(op, TERM) ||
+            (op->result_count && map_has(&split->values, op->results)))
             continue;
         const bool depends = uses_inner(split, op);
         for (int i = 0; depends && i < op->result_count; i++)
@@ -156,8 +157,7 @@ static Value *sum_along(Split *split, size_t place, Value *sum)
     }
     const Coordinate *one = &split->dropped.data[place];
     Value *operands[4] = {0};
-    for (int i = 0; one->loop && i < 3; i++)
-        operands[i] = in_launch(split, one->loop->operands[i]);
+    for (int i = 0; one->loop && i < 3; i++) operands[i] = in_launch(split, one->loop->operands[i]);
     if (!one->loop) {
         operands[0] = build_const(builder, DTYPE_i32, 0);
         operands[1] = in_launch(split, one->extent);
@@ -195,8 +195,7 @@ static bool build_split(Split *split)
     split->host.span = split->sum->span;
     Op *launch = new_grid(split);
     split->builder = builder_at_end(launch_region(launch), split->sum->span);
-    for (size_t i = 0; i < split->kept.count; i++)
-        place_kept(split, &split->kept.data[i], (int)i);
+    for (size_t i = 0; i < split->kept.count; i++) place_kept(split, &split->kept.data[i], (int)i);
     for (size_t i = 0; i < split->dropped.count; i++) {
         const Coordinate *one = &split->dropped.data[i];
         map_set(grad->arena, &split->inner, one->value, split);
@@ -215,9 +214,12 @@ static bool build_split(Split *split)
 
 /* ---- whether ---- */
 
+/* The pointer that all others to this memory are made of. */
 static const Value *pointer_of(const Op *op)
 {
-    return operand(view_of(op)->op, pointer);
+    const Value *pointer = operand(view_of(op)->op, pointer);
+    while (pointer->op && op_aliased(pointer->op)) pointer = op_aliased(pointer->op);
+    return pointer;
 }
 
 /* What stands in the way of a launch apart: memory of the block's, what is asked of the grid, and
@@ -275,8 +277,8 @@ static bool can_split(Split *split)
 {
     Coordinates all = {0};
     split->dot = added_product(split->sum);
-    return split->dot &&
-           find_coordinates(split->grad, split->launch, split->sum, &all) && divide(split, &all);
+    return split->dot && find_coordinates(split->grad, split->launch, split->sum, &all) &&
+           divide(split, &all);
 }
 
 /* A copy of the launch that does nothing but add there. */
@@ -300,8 +302,8 @@ static bool split_sum(Grad *grad, Op *launch, Op *sum)
     Split split = {.grad = grad};
     if (!added_product(sum)) return false;
     copy_launch(&split, launch, sum);
-    const bool fine = !is_in_the_way(grad, launch, sum, split.launch) && can_split(&split) &&
-                      build_split(&split);
+    const bool fine =
+        !is_in_the_way(grad, launch, sum, split.launch) && can_split(&split) && build_split(&split);
     op_erase(split.launch);
     if (fine) map_remove(&grad->effects, sum);
     return fine;
@@ -338,7 +340,7 @@ static bool is_alone(const Sums *sums, const Op *sum)
         const bool same = pointer_of(other) == pointer;
         if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
     }
-    return !pointer->op; /* a parameter */
+    return !pointer->op && !operand(view_of(sum)->op, pointer)->op; /* a parameter itself */
 }
 
 /* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
@@ -416,8 +418,7 @@ static void split_launch(Grad *grad, Op *launch)
     bool split = false;
     region_visit(launch_region(launch), find_sums, &sums);
     for (size_t i = 0; i < sums.all.count; i++)
-        if (sums.all.data[i]->code == OP_atomic)
-            split |= split_sum(grad, launch, sums.all.data[i]);
+        if (sums.all.data[i]->code == OP_atomic) split |= split_sum(grad, launch, sums.all.data[i]);
     if (!split) return;
     if (has_effects(grad, launch))
         drop_unneeded(grad, launch_region(launch));
