@@ -186,7 +186,7 @@ Value *whole_adjoint(Grad *grad, Adjoint both)
     return value_sum(grad, both.parts[PART_TOTAL], own ? sum_over_threads(grad, own) : NULL);
 }
 
-void refuse(Grad *grad, const Op *op, const char *why)
+void grad_refuse(Grad *grad, const Op *op, const char *why)
 {
     if (grad->failed) return;
     grad->failed = true;

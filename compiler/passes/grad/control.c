@@ -455,7 +455,7 @@ void adjoint_while(Grad *grad, Op *op)
 {
     Region *asks = op->regions[0];
     if (op->result_count != op->operand_count) {
-        refuse(grad, op, "its regions carry different values");
+        grad_refuse(grad, op, "its regions carry different values");
         return;
     }
     const Adjoint *results = take_results(grad, op);

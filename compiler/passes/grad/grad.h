@@ -82,7 +82,7 @@ bool adjoint_is_none(Adjoint both);
 Value *whole_adjoint(Grad *grad, Adjoint both); /* with the sum of the own parts; NULL: zero */
 Value *thread_of(Grad *grad);
 /* Located, once. */
-void refuse(Grad *grad, const Op *op, const char *why);
+void grad_refuse(Grad *grad, const Op *op, const char *why);
 
 /* ---- reverse.c ---- */
 

@@ -172,7 +172,7 @@ static void check_result(Op *op, void *context)
     if (!op_has(op, READS) || op->region_count || op_has(op, ATOMIC)) return;
     const Parameter *parameter = parameter_of(grad->kernel, op);
     if (parameter && is_of_result(grad, parameter))
-        refuse(grad, op, "a result is read again, which is not kept for the gradient");
+        grad_refuse(grad, op, "a result is read again, which is not kept for the gradient");
 }
 
 static void note_written(Op *op, void *context)
@@ -202,13 +202,13 @@ static void check_read(Op *op, void *context)
     const Reads *reads = context;
     Grad *grad = reads->grad;
     if (is_done_again(grad, op))
-        refuse(grad, op, "the gradient needs what was there before, which is not kept");
+        grad_refuse(grad, op, "the gradient needs what was there before, which is not kept");
     if (!op_has(op, READS) || op->region_count || map_has(&grad->effects, op) ||
         map_has(&grad->settled, op))
         return;
     const Parameter *parameter = parameter_of(grad->kernel, op);
     if (parameter && map_has(&reads->written->parameters, parameter->value))
-        refuse(grad, op, "the gradient needs what it reads, which the kernel overwrites");
+        grad_refuse(grad, op, "the gradient needs what it reads, which the kernel overwrites");
 }
 
 /* ---- launches ---- */

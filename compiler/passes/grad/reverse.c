@@ -85,7 +85,7 @@ static void reverse_op(Grad *grad, Op *op)
     else if (row->partial)
         reverse_elements(grad, op, row->partial);
     else
-        refuse(grad, op, active ? "it has no derivative here" : "it has no adjoint");
+        grad_refuse(grad, op, active ? "it has no derivative here" : "it has no adjoint");
 }
 
 void reverse(Grad *grad, Region *region)
@@ -125,7 +125,7 @@ static bool reads_are_fresh(Grad *grad)
 {
     for (size_t i = 0; i < grad->stale.count && !grad->failed; i++)
         if (is_there(grad->stale.data[i].replayed))
-            refuse(grad, grad->stale.data[i].read,
+            grad_refuse(grad, grad->stale.data[i].read,
                    "the gradient needs what it reads, which is overwritten by then");
     return !grad->failed;
 }

@@ -208,7 +208,7 @@ Value *partial_approx(Grad *grad, const Op *op, int operand, Value *adjoint)
             Value *a = primal(grad, operand(op, a)), *y = primal(grad, op->results);
             return product(grad, adjoint, slopes[i].slope(grad, a, y));
         }
-    refuse(grad, op, "the derivative of this instruction is not known");
+    grad_refuse(grad, op, "the derivative of this instruction is not known");
     return NULL;
 }
 
@@ -229,5 +229,5 @@ void adjoint_bitcast(Grad *grad, Op *op)
 {
     take_adjoint(grad, op->results);
     if (is_differentiable(operand(op, a)) || value_finds(operand(op, a), asks_for_floats, NULL))
-        refuse(grad, op, "it is of the bits of a number");
+        grad_refuse(grad, op, "it is of the bits of a number");
 }

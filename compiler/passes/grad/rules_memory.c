@@ -51,7 +51,7 @@ static Value *adjoint_memory(Grad *grad, const Op *op, Value *memory)
 {
     Value *found = memory_adjoint(grad, memory);
     if (!found)
-        refuse(grad, op, "this memory has no gradient: it is not a parameter's of its own type");
+        grad_refuse(grad, op, "this memory has no gradient: it is not a parameter's of its own type");
     return found;
 }
 
@@ -186,9 +186,9 @@ static bool takes_atomic(Grad *grad, const Op *op)
 {
     const char *mode = op_attr(op, ATTR_mode)->text;
     if (!adjoint_is_none(take_adjoint(grad, op->results)))
-        refuse(grad, op, "what was there before has no gradient");
+        grad_refuse(grad, op, "what was there before has no gradient");
     else if (strcmp(mode, "add") != 0 && !is_extreme(op))
-        refuse(grad, op, "it is known of sums, min and max alone");
+        grad_refuse(grad, op, "it is known of sums, min and max alone");
     return !grad->failed;
 }
 

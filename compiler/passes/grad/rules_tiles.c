@@ -134,7 +134,7 @@ void adjoint_scan(Grad *grad, Op *op)
     const int dim = (int)op_int(op, ATTR_dim, 0);
     Value *adjoint = whole_of(grad, op);
     if (strcmp(op_attr(op, ATTR_mode)->text, "add") != 0) {
-        refuse(grad, op, "it is known of sums alone");
+        grad_refuse(grad, op, "it is known of sums alone");
         return;
     }
     Value *sums = build1(&grad->builder, OP_scan, turned(grad, adjoint, dim));
