@@ -3,13 +3,19 @@
 
 DType adjoint_dtype(DType dtype)
 {
-    return dtype_bits(dtype) < 32 ? DTYPE_f32 : dtype == DTYPE_tf32 ? DTYPE_f32 : dtype;
+    return dtype_bits(dtype) == 64 ? DTYPE_f64 : DTYPE_f32;
 }
 
 bool is_differentiable(const Value *value)
 {
     const TypeKind kind = value->type->kind;
     return (kind == TYPE_SCALAR || kind == TYPE_TILE) && dtype_is_float(value->type->dtype);
+}
+
+bool takes_adjoint(const Value *value)
+{
+    const TypeKind kind = value->type->kind;
+    return (kind == TYPE_SCALAR || kind == TYPE_TILE) && value->type->dtype != DTYPE_b1;
 }
 
 const Type *adjoint_type(Grad *grad, const Value *value)
@@ -108,7 +114,7 @@ static bool is_given(const Value *value)
 
 void give(Grad *grad, Value *value, Part part, Value *adjoint)
 {
-    if (!adjoint || !is_differentiable(value) || is_given(value)) return;
+    if (!adjoint || !takes_adjoint(value) || is_given(value)) return;
     adjoint = build_cast(&grad->builder, adjoint_dtype(value->type->dtype), adjoint);
     Adjoint *both = map_get(&grad->scope->adjoints, value);
     if (!both) {
@@ -122,7 +128,7 @@ void give(Grad *grad, Value *value, Part part, Value *adjoint)
 /* Where threads have different values it is one of them whose value was taken. */
 void give_total(Grad *grad, Value *value, Value *adjoint)
 {
-    if (!adjoint || !is_differentiable(value)) return;
+    if (!adjoint || !takes_adjoint(value)) return;
     if (!scalar_depends(grad, value)) {
         give(grad, value, PART_TOTAL, adjoint);
         return;

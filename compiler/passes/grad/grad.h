@@ -59,6 +59,7 @@ typedef struct Grad {
 
 DType adjoint_dtype(DType dtype);
 bool is_differentiable(const Value *value); /* a number or tile of floats */
+bool takes_adjoint(const Value *value);     /* or of what may be the bits of some */
 const Type *adjoint_type(Grad *grad, const Value *value);
 /* The program's value in the replay, and in its adjoint's type. */
 Value *replayed(Grad *grad, const Value *value);
@@ -106,10 +107,14 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #define ELEMENTWISE(op) Partial partial_##op;
 #define ADJOINT(op)     AdjointRule adjoint_##op;
 #define FLAT(op)
+#define CHOOSING(op) ELEMENTWISE(op)
+#define MOVING(op)   ADJOINT(op)
 #include "passes/grad/adjoints.def"
 #undef ELEMENTWISE
 #undef ADJOINT
 #undef FLAT
+#undef CHOOSING
+#undef MOVING
 
 /* ---- memory.c ---- */
 

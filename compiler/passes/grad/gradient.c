@@ -9,11 +9,20 @@
 
 /* ---- parameters ---- */
 
+/* A pointer to floating-point numbers, or to bytes that are taken for such. */
+static bool reaches_floats(const Value *pointer)
+{
+    bool found = dtype_is_float(pointer->type->dtype);
+    for (const OpUse *use = pointer->uses; use && !found; use = use->next)
+        found = op_aliased(use->op) == pointer && reaches_floats(use->op->results);
+    return found;
+}
+
 static bool has_gradient(const Parameter *parameter)
 {
     const Type *type = parameter->value->type;
     return type->kind == TYPE_POINTER && type->space == SPACE_GLOBAL &&
-           dtype_is_float(type->dtype) && !dtype_is_packed(type->dtype) &&
+           reaches_floats(parameter->value) && !dtype_is_packed(type->dtype) &&
            !parameter->is_workspace && !parameter->is_key;
 }
 

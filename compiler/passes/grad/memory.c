@@ -20,14 +20,17 @@ static Value *pointer_adjoint(Grad *grad, Value *pointer)
     if (!base) return NULL;
     if (op->code == OP_ptr_add)
         return build2(&grad->builder, OP_ptr_add, base, replayed(grad, operand(op, index)));
-    return base->type->dtype == pointer->type->dtype ? base : NULL;
+    if (base->type == pointer->type) return base;
+    if (dtype_is_float(base->type->dtype)) return NULL; /* what is seen there has no gradient */
+    return build_op(&grad->builder, OP_ptr_cast, 1, &base, 1, &pointer->type)->results;
 }
 
 static Value *view_adjoint(Grad *grad, const Value *view)
 {
     const Op *op = view->op;
     Value *pointer = pointer_adjoint(grad, operand(op, pointer));
-    if (!pointer || pointer->type->dtype != view->type->dtype) return NULL;
+    if (!pointer || pointer->type->dtype != view->type->dtype || !dtype_is_float(view->type->dtype))
+        return NULL;
     const int rank = view->type->rank;
     Value *extents[2 * TYPE_RANK];
     for (int i = 0; i < 2 * rank; i++) extents[i] = replayed(grad, operand_list(op, extents)[i]);

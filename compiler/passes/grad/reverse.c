@@ -6,17 +6,21 @@
 typedef struct Row {
     AdjointRule *rule;
     Partial *partial;
-    bool is_flat;
+    bool is_flat, moves_bits;
 } Row;
 
 static const Row rows[OP_COUNT] = {
 #define ELEMENTWISE(op) [OP_##op] = {.partial = partial_##op},
 #define ADJOINT(op)     [OP_##op] = {.rule = adjoint_##op},
 #define FLAT(op)        [OP_##op] = {.is_flat = true},
+#define CHOOSING(op)    [OP_##op] = {.partial = partial_##op, .moves_bits = true},
+#define MOVING(op)      [OP_##op] = {.rule = adjoint_##op, .moves_bits = true},
 #include "passes/grad/adjoints.def"
 #undef ELEMENTWISE
 #undef ADJOINT
 #undef FLAT
+#undef CHOOSING
+#undef MOVING
 };
 
 /* ---- replaying ---- */
@@ -60,12 +64,29 @@ static bool is_active(const Grad *grad, const Op *op)
     return false;
 }
 
+/* Of a number that stays one. */
+static bool is_cast(const Op *op, int operand)
+{
+    return op->code == OP_cast && is_differentiable(op->operands[operand]);
+}
+
+/* An adjoint reaches the bits of numbers where the op makes others of them. */
+static bool breaks_bits(const Grad *grad, const Op *op)
+{
+    for (int i = 0; i < op->result_count; i++) {
+        const Adjoint *both = map_get(&grad->scope->adjoints, &op->results[i]);
+        if (both && !adjoint_is_none(*both) && !is_differentiable(&op->results[i])) return true;
+    }
+    return false;
+}
+
 static void reverse_elements(Grad *grad, const Op *op, Partial *partial)
 {
     const Adjoint both = take_adjoint(grad, op->results);
     for (int part = 0; part < PARTS; part++)
         for (int i = 0; both.parts[part] && i < op->operand_count; i++) {
-            if (!is_differentiable(op->operands[i])) continue;
+            if (op->operands[i]->type->dtype != op->results->type->dtype && !is_cast(op, i))
+                continue;
             Value *adjoint = partial(grad, op, i, both.parts[part]);
             if (part == PART_TOTAL)
                 give_total(grad, op->operands[i], adjoint);
@@ -78,9 +99,11 @@ static void reverse_op(Grad *grad, Op *op)
 {
     const Row *row = &rows[op->code];
     const bool active = is_active(grad, op), writes = op_has(op, WRITES);
-    if (row->is_flat || (!active && !writes)) return;
+    if ((row->is_flat && !breaks_bits(grad, op)) || (!active && !writes)) return;
     grad->builder.span = op->span;
-    if (row->rule)
+    if (!row->moves_bits && breaks_bits(grad, op))
+        grad_refuse(grad, op, "it is of the bits of a number");
+    else if (row->rule)
         row->rule(grad, op);
     else if (row->partial)
         reverse_elements(grad, op, row->partial);

@@ -214,20 +214,61 @@ Value *partial_approx(Grad *grad, const Op *op, int operand, Value *adjoint)
 
 /* ---- bits ---- */
 
-static ValueAnswer asks_for_floats(const Value *value, void *context)
+static bool takes_bits(const Op *op)
 {
-    (void)context;
-    return value->op && value->op->code == OP_bitcast &&
-                   dtype_is_float(operand(value->op, a)->type->dtype)
-               ? VALUE_FOUND
-               : VALUE_OPERANDS;
+    return op->code == OP_bitcast && dtype_is_float(operand(op, a)->type->dtype);
 }
 
-/* Numbers that are made of bits, as random ones are, are constants; of bits of other numbers nobody
- * knows the derivative. */
+static void find_bits(Op *op, void *context)
+{
+    bool *found = context;
+    *found |= takes_bits(op);
+}
+
+static bool is_of_numbers(const Value *value);
+
+/* Of what a branch or loop makes: what is done in it, or what goes into it. */
+static ValueAnswer ask_region(Op *op)
+{
+    bool found = op->code == OP_launch;
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_bits, &found);
+    return found ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+static ValueAnswer ask_for_numbers(const Value *value, void *context)
+{
+    (void)context;
+    if (value->op && value->op->region_count) return ask_region(value->op);
+    if (value->op) return takes_bits(value->op) ? VALUE_FOUND : VALUE_OPERANDS;
+    if (!value->region || ask_region(value->region->parent) == VALUE_FOUND)
+        return value->region ? VALUE_FOUND : VALUE_ENOUGH;
+    const Op *around = value->region->parent;
+    for (int i = 0; i < around->operand_count; i++)
+        if (is_of_numbers(around->operands[i])) return VALUE_FOUND;
+    return VALUE_ENOUGH;
+}
+
+/* Whether bits of numbers are among what the value is made of. */
+static bool is_of_numbers(const Value *value)
+{
+    return value_finds(value, ask_for_numbers, NULL);
+}
+
+static bool is_same_size(const Value *a, const Value *b)
+{
+    return type_same_shape(a->type, b->type) &&
+           dtype_bits(a->type->dtype) == dtype_bits(b->type->dtype);
+}
+
+/* Bits that are moved about are numbers again. Those that are made of no numbers, as random ones
+ * are, are constants. */
 void adjoint_bitcast(Grad *grad, Op *op)
 {
-    take_adjoint(grad, op->results);
-    if (is_differentiable(operand(op, a)) || value_finds(operand(op, a), asks_for_floats, NULL))
+    const Adjoint both = take_adjoint(grad, op->results);
+    Value *a = operand(op, a);
+    const bool has_numbers = is_differentiable(a) || is_of_numbers(a);
+    if (has_numbers && !is_same_size(a, op->results))
         grad_refuse(grad, op, "it is of the bits of a number");
+    else if (has_numbers)
+        give_both(grad, a, both);
 }

@@ -52,7 +52,7 @@ void adjoint_splat(Grad *grad, Op *op)
 {
     Value *adjoint = whole_of(grad, op);
     int64_t dims[TYPE_RANK];
-    if (!is_differentiable(operand(op, a))) return;
+    if (!takes_adjoint(operand(op, a))) return;
     for (int d = 0; d < adjoint->type->rank; d++) dims[d] = d;
     Value *sum = reduced(grad, adjoint, "add", adjoint->type->rank, dims);
     give_total(grad, operand(op, a), build1(&grad->builder, OP_item, sum));
@@ -199,6 +199,10 @@ void adjoint_reduce(Grad *grad, Op *op)
 {
     const char *mode = op_attr(op, ATTR_mode)->text;
     Value *adjoint = stretched(grad, whole_of(grad, op), operand(op, a)->type);
+    if (!is_differentiable(op->results) && strcmp(mode, "or") != 0) {
+        grad_refuse(grad, op, "it is of the bits of a number");
+        return;
+    }
     if (strcmp(mode, "mul") == 0) adjoint = through_product(grad, op, adjoint);
     if (strcmp(mode, "max") == 0 || strcmp(mode, "min") == 0)
         adjoint = through_found(grad, op, adjoint);
