@@ -352,13 +352,14 @@ struct Kernel {
     int tensor_count;
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
-    unsigned uses; /* features that it may be compiled without: MAY_OVERLAP, MAY_PLAN */
+    unsigned uses;           /* features that it may be compiled without: MAY_OVERLAP, MAY_PLAN */
     bool wants_remarks;
     bool is_strict;       /* the emulator is to report what is defined here alone (ssa/strict.c) */
     bool has_own_fences;  /* the fences of the asynchronous proxy are the author's where he comes
                              from */
     bool guards_elements; /* those outside of a tensor are, where it comes from, too */
     Remark *remarks;      /* the latest first */
+    uint64_t built[(OP_COUNT + 63) / 64]; /* a bit for each code of which there ever was an op */
 };
 
 Kernel *kernel_new(Session *session, Name name,
@@ -451,7 +452,12 @@ void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
 void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
+/* Those of one code. A kernel that never had one is not walked through: that costs as much as all
+ * else that a pass does which has nothing to do there, as ops of a large kernel are in no cache. */
+void region_visit_those(Region *region, OpCode code, OpVisitor *visit, void *context);
+void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *context);
 bool region_has(const Region *region, OpCode code); /* anywhere in it */
+bool kernel_had(const Kernel *kernel, OpCode code); /* ever */
 /* ---- host_value.c ---- */
 /* Whether the host can compute the value. */
 bool value_is_on_host(const Value *value);
