@@ -1,9 +1,10 @@
 /* build.c: specialisations that the object lacks and libtilec compiles when a call asks for them.
  *
  * Where a kernel's object holds its source, the library is opened, given the line that would add
- * the specialisation, and gives back a kernel that has that one alone. What was compiled is in a
- * list of the kernel's; reading it takes no lock. Threads that ask for the same wait for each
- * other, others do not. A failure is remembered: the source does not get better. */
+ * the specialisation, and gives back a kernel that has that one alone. What was compiled is in
+ * lists of the kernel's, by a hash of its keys; reading them takes no lock. Threads that ask for
+ * the same wait for each other, others do not. A failure is remembered: the source does not get
+ * better. */
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -55,17 +56,49 @@ int tile_same_keys(const tile_kernel *kernel, const int64_t *a, const int64_t *b
     return 1;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t mix_key(uint64_t hash, uint32_t kind, int64_t key)
+{
+    if (kind == TILE_PARAMETER_KEY_FIXED) return hash;
+    if (kind != TILE_PARAMETER_KEY_TEXT) return mix(hash, (uint64_t)key);
+    for (const char *text = key_text(key); *text; text++) hash = mix(hash, (unsigned char)*text);
+    return hash;
+}
+
+uint64_t tile_hash_keys(const tile_kernel *kernel, const int64_t *keys)
+{
+    uint64_t hash = mix(0, (uintptr_t)kernel);
+    for (uint32_t i = 0, k = 0; i < kernel->parameter_count; i++)
+        if (tile_is_key(&kernel->parameters[i]))
+            hash = mix_key(hash, kernel->parameters[i].kind, keys[k++]);
+    return hash;
+}
+
 /* ---- what was compiled ----------------------------------------------------------------------- */
 
-static late *first_late(const tile_kernel *kernel)
+enum { LISTS = 1024 };
+
+/* A kernel's, by the hash of its keys; made with the first one. */
+typedef struct lates {
+    late *first[LISTS];
+} lates;
+
+static late **list_of(lates *lates, const tile_kernel *kernel, const int64_t *keys)
 {
-    return __atomic_load_n(kernel->later, __ATOMIC_ACQUIRE);
+    return &lates->first[tile_hash_keys(kernel, keys) % LISTS];
 }
 
 static late *find_late(const tile_kernel *kernel, const int64_t *keys, uint32_t count,
                        int on_emulator)
 {
-    late *one = first_late(kernel);
+    lates *lates = __atomic_load_n(kernel->later, __ATOMIC_ACQUIRE);
+    if (!lates) return NULL;
+    late *one = __atomic_load_n(list_of(lates, kernel, keys), __ATOMIC_ACQUIRE);
     while (one &&
            (one->on_emulator != on_emulator || !tile_same_keys(kernel, keys, one->keys, count)))
         one = one->next;
@@ -73,10 +106,20 @@ static late *find_late(const tile_kernel *kernel, const int64_t *keys, uint32_t 
 }
 
 /* Under the lock. NULL: out of memory. */
+static late **list_to_add_to(const tile_kernel *kernel, const int64_t *keys)
+{
+    lates *lates = __atomic_load_n(kernel->later, __ATOMIC_ACQUIRE);
+    if (!lates) lates = calloc(1, sizeof *lates);
+    if (!lates) return NULL;
+    __atomic_store_n(kernel->later, (void *)lates, __ATOMIC_RELEASE);
+    return list_of(lates, kernel, keys);
+}
+
 static late *add_late(const tile_kernel *kernel, const int64_t *keys, uint32_t count,
                       int on_emulator)
 {
-    late *made = calloc(1, sizeof *made + count * sizeof *keys);
+    late **list = list_to_add_to(kernel, keys);
+    late *made = list ? calloc(1, sizeof *made + count * sizeof *keys) : NULL;
     if (!made) return NULL;
     made->on_emulator = on_emulator;
     for (uint32_t i = 0; i < count; i++) {
@@ -85,8 +128,8 @@ static late *add_late(const tile_kernel *kernel, const int64_t *keys, uint32_t c
             made->keys[i] = (int64_t)(uintptr_t)strdup(key_text(keys[i]));
         if (!made->keys[i] && keys[i]) return NULL; /* little is lost with it */
     }
-    made->next = first_late(kernel);
-    __atomic_store_n(kernel->later, (void *)made, __ATOMIC_RELEASE);
+    made->next = *list;
+    __atomic_store_n(list, made, __ATOMIC_RELEASE);
     return made;
 }
 

@@ -100,28 +100,9 @@ static tile_status split_arguments(invocation *call)
 enum { FEW = 8 /* are looked through */, PLACES = 1 << 14 };
 static _Atomic uint32_t places[PLACES];
 
-static uint64_t mix(uint64_t hash, uint64_t more)
-{
-    hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-static uint64_t mix_key(uint64_t hash, uint32_t kind, int64_t key)
-{
-    if (kind != TILE_PARAMETER_KEY_TEXT) return mix(hash, (uint64_t)key);
-    for (const char *text = (const char *)(uintptr_t)key; *text; text++)
-        hash = mix(hash, (unsigned char)*text);
-    return hash;
-}
-
 static _Atomic uint32_t *place_of(const invocation *call)
 {
-    const tile_kernel *kernel = call->kernel;
-    uint64_t hash = mix(0, (uintptr_t)kernel);
-    for (uint32_t i = 0, k = 0; i < kernel->parameter_count; i++)
-        if (tile_is_key(&kernel->parameters[i]))
-            hash = mix_key(hash, kernel->parameters[i].kind, call->keys[k++]);
-    return &places[hash % PLACES];
+    return &places[tile_hash_keys(call->kernel, call->keys) % PLACES];
 }
 
 static int is_specialisation(const invocation *call, uint32_t index)

@@ -186,6 +186,7 @@ void tile_add_call(tile_text *text, const tile_kernel *kernel, const int64_t *ke
                    const void *const *arguments);
 /* Whether keys of the kernel are the same (build.c). */
 int tile_same_keys(const tile_kernel *kernel, const int64_t *a, const int64_t *b, uint32_t count);
+uint64_t tile_hash_keys(const tile_kernel *kernel, const int64_t *keys); /* the same of the same */
 /* A kernel with the specialisation that the object lacks: compiled before, or now, or the error
  * that says what is missing; then *out stays as it is (build.c). */
 tile_status tile_build_missing(const tile_kernel *kernel, const int64_t *keys, uint32_t key_count,

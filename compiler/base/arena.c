@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -18,13 +19,15 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-enum { ALIGNMENT = 16, FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024 };
+enum { ALIGNMENT = 16, FIRST_CHUNK = 16 * 1024, PAGE = 2 * 1024 * 1024 /* a large one */ };
 
 typedef struct Chunk {
     struct Chunk *previous;
     size_t size, used; /* of data */
     _Alignas(ALIGNMENT) char data[];
 } Chunk;
+
+enum { LARGEST_CHUNK = PAGE - sizeof(Chunk) };
 
 struct Arena {
     Chunk *last;
@@ -60,13 +63,24 @@ void arena_free(Arena *arena)
     free(arena);
 }
 
+/* Passes go through all ops again and again: of a large kernel, through more pages than the
+ * processor knows the addresses of, unless they are large. */
+static Chunk *chunk_new(size_t bytes)
+{
+    if (bytes < PAGE) return malloc(bytes);
+    bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    Chunk *chunk = aligned_alloc(PAGE, bytes);
+    if (chunk != NULL) madvise(chunk, bytes, MADV_HUGEPAGE); /* where there are any */
+    return chunk;
+}
+
 /* Chunks double, so that a large run has few and a small one wastes little. */
 static void add_chunk(Arena *arena, size_t at_least)
 {
     size_t size = arena->last == NULL ? FIRST_CHUNK : arena->last->size * 2;
     if (size > LARGEST_CHUNK) size = LARGEST_CHUNK;
     if (size < at_least) size = at_least;
-    Chunk *chunk = malloc(sizeof *chunk + size);
+    Chunk *chunk = chunk_new(sizeof *chunk + size);
     if (chunk == NULL) out_of_memory(size);
     chunk->previous = arena->last;
     chunk->size = size;

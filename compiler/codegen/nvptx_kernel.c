@@ -222,7 +222,7 @@ static void find_unrolled(Op *op, void *found)
 static const char *passes_for(Kernel *kernel)
 {
     bool unrolls = false;
-    kernel_visit(kernel, find_unrolled, &unrolls);
+    kernel_visit_those(kernel, OP_for, find_unrolled, &unrolls);
     return unrolls ? nvptx_passes_unrolling : nvptx_passes;
 }
 

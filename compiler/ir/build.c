@@ -221,6 +221,7 @@ Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *ope
     Arena *arena = builder->kernel->arena;
     Op *op = arena_new_of(arena, Op);
     op->code = code;
+    builder->kernel->built[code / 64] |= UINT64_C(1) << code % 64;
     op->span = builder->span;
     op->result_count = result_count;
     op->region_count = op_info(code)->regions;

@@ -23,14 +23,47 @@ void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context)
     region_visit(kernel->host, visit, context);
 }
 
-bool region_has(const Region *region, OpCode code)
+bool kernel_had(const Kernel *kernel, OpCode code)
+{
+    return kernel->built[code / 64] >> code % 64 & 1;
+}
+
+typedef struct Those {
+    OpCode code;
+    OpVisitor *visit;
+    void *context;
+} Those;
+
+static void visit_that(Op *op, void *context)
+{
+    const Those *those = context;
+    if (op->code == those->code) those->visit(op, those->context);
+}
+
+void region_visit_those(Region *region, OpCode code, OpVisitor *visit, void *context)
+{
+    Those those = {.code = code, .visit = visit, .context = context};
+    if (kernel_had(region->kernel, code)) region_visit(region, visit_that, &those);
+}
+
+void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *context)
+{
+    region_visit_those(kernel->host, code, visit, context);
+}
+
+static bool holds(const Region *region, OpCode code)
 {
     for (const Op *op = region->first; op != NULL; op = op->next) {
         if (op->code == code) return true;
         for (int i = 0; i < op->region_count; i++)
-            if (region_has(op->regions[i], code)) return true;
+            if (holds(op->regions[i], code)) return true;
     }
     return false;
+}
+
+bool region_has(const Region *region, OpCode code)
+{
+    return kernel_had(region->kernel, code) && holds(region, code);
 }
 
 /* ---- places ---- */

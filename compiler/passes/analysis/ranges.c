@@ -533,7 +533,7 @@ FactTable *facts_new(Kernel *kernel)
     FactTable *table = arena_new_of(arena, FactTable);
     table->kernel = kernel;
     table->arena = arena;
-    kernel_visit(kernel, note_assumption, table);
+    kernel_visit_those(kernel, OP_assume, note_assumption, table);
     return table;
 }
 

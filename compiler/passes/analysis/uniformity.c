@@ -43,7 +43,7 @@ Agreement *agreement_new(PassContext *context)
     Agreement *agreement = arena_new_of(arena, Agreement);
     agreement->arena = arena;
     agreement->context = context;
-    kernel_visit(context->kernel, note_store, agreement);
+    kernel_visit_those(context->kernel, OP_element_store, note_store, agreement);
     return agreement;
 }
 

@@ -481,9 +481,11 @@ static void lay_out(Inference *inference)
 {
     region_visit(inference->region, copy_sources, inference);
     region_visit(inference->region, drop_originals, inference);
-    region_visit(inference->region, anchor_shared, inference);
-    region_visit(inference->region, prepare_reshaped, inference);
-    region_visit(inference->region, lay_out_for_copies, inference);
+    region_visit_those(inference->region, OP_anchor, anchor_shared, inference);
+    region_visit_those(inference->region, OP_shared_reshape, prepare_reshaped, inference);
+    const bool has_marks = kernel_had(inference->kernel, OP_mbarrier_arrive_on_copies),
+               has_stores = kernel_had(inference->kernel, OP_tma_store);
+    if (has_marks || has_stores) region_visit(inference->region, lay_out_for_copies, inference);
     region_visit(inference->region, lay_out_shared, inference);
     region_visit(inference->region, copy_for_mbarriers, inference);
     Classes classes = {.inference = inference};

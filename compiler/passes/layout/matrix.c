@@ -155,15 +155,15 @@ static void close_dot(Op *op, void *context)
 static void close_dots(Kernel *kernel)
 {
     bool others = false;
-    kernel_visit(kernel, find_other, &others);
+    kernel_visit_those(kernel, OP_dot, find_other, &others);
     if (others) kernel_visit(kernel, close_dot, NULL);
 }
 
 bool pass_matrix(Kernel *kernel, PassContext *context)
 {
     Choice choice = {.kernel = kernel, .target = context->target, .arena = arena_new()};
-    kernel_visit(kernel, mark_chain, &choice);
-    kernel_visit(kernel, choose_instruction, &choice);
+    kernel_visit_those(kernel, OP_dot, mark_chain, &choice);
+    kernel_visit_those(kernel, OP_dot, choose_instruction, &choice);
     close_dots(kernel);
     arena_free(choice.arena);
     return true;

@@ -159,7 +159,7 @@ bool pass_operand_swap(Kernel *kernel, PassContext *context)
 {
     OperandSwap swap = {.kernel = kernel, .target = context->target};
     if (!target_has(context->target, HAS_WGMMA)) return true;
-    kernel_visit(kernel, look, &swap);
-    kernel_visit(kernel, look_at_dot, &swap);
+    if (kernel_had(kernel, OP_dot)) kernel_visit_those(kernel, OP_for, look, &swap);
+    kernel_visit_those(kernel, OP_dot, look_at_dot, &swap);
     return true;
 }

@@ -76,7 +76,7 @@ bool pass_register_shares(Kernel *kernel, PassContext *context)
     for (Op *launch = kernel->host->first; launch; launch = launch->next) {
         Shares shares = {.arena = arena};
         if (launch->code != OP_launch) continue;
-        region_visit(launch_region(launch), find_share, &shares);
+        region_visit_those(launch_region(launch), OP_setmaxnreg, find_share, &shares);
         if (can_be_kept(&shares.ops, context->target, WARP_SIZE * launch_warps(launch))) continue;
         for (size_t i = 0; i < shares.ops.count; i++) op_erase(shares.ops.data[i]);
     }

@@ -200,7 +200,7 @@ bool pass_async_dots(Kernel *kernel, PassContext *context)
 {
     (void)context;
     Open open = {.kernel = kernel, .arena = arena_new()};
-    kernel_visit(kernel, note_dot, &open);
+    kernel_visit_those(kernel, OP_dot, note_dot, &open);
     settle_all(&open);
     make_waits(&open);
     arena_free(open.arena);

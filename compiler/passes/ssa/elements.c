@@ -43,7 +43,7 @@ bool pass_elements(Kernel *kernel, PassContext *context)
 {
     (void)context;
     Pass pass = {.kernel = kernel, .arena = arena_new()};
-    kernel_visit(kernel, visit, &pass);
+    kernel_visit_those(kernel, OP_element_load, visit, &pass);
     arena_free(pass.arena);
     return true;
 }

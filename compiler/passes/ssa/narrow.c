@@ -209,7 +209,7 @@ static void find_copy(Op *op, void *context)
 bool pass_narrow(Kernel *kernel, PassContext *context)
 {
     Narrow narrow = {.facts = analysis_ranges(context), .arena = arena_new(), .looks = MOST_LOOKS};
-    kernel_visit(kernel, find_copy, &narrow);
+    kernel_visit_those(kernel, OP_shared_alloc, find_copy, &narrow);
     for (size_t i = 0; i < narrow.copies.count; i++) {
         Op *copy = narrow.copies.data[i], *store = copying_store(copy->results);
         Value *tile = tile_of_copy(store);

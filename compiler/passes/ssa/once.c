@@ -88,11 +88,11 @@ static void settle(Op *op, void *context)
 bool pass_once(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    Dependence dependence = {.kernel = kernel, .grows = true};
+    Dependence dependence = {.kernel = kernel, .grows = kernel_had(kernel, OP_element_atomic)};
     while (dependence.grows) {
         dependence.grows = false;
         kernel_visit(kernel, follow, &dependence);
     }
-    kernel_visit(kernel, settle, &dependence);
+    kernel_visit_those(kernel, OP_element_atomic, settle, &dependence);
     return true;
 }

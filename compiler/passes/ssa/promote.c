@@ -267,9 +267,9 @@ bool pass_promote(Kernel *kernel, PassContext *context)
 {
     (void)context;
     Promotion promotion = {.kernel = kernel};
-    kernel_visit(kernel, collect_anchor, &promotion);
+    kernel_visit_those(kernel, OP_anchor, collect_anchor, &promotion);
     if (!promote_region(&promotion, kernel->host)) return false;
     region_replace(kernel->host, &promotion.replaced);
-    kernel_visit(kernel, erase_variable, NULL);
+    kernel_visit_those(kernel, OP_var, erase_variable, NULL);
     return true;
 }

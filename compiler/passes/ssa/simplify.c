@@ -317,35 +317,7 @@ static void simplify_region(Simplifier *simplifier, Region *region)
     leave_scope(simplifier, mark);
 }
 
-/* ---- dead ops; counts of uses in Value.scratch ---- */
-
-static void count_uses(Op *op, void *context)
-{
-    (void)context;
-    for (int i = 0; i < op->operand_count; i++)
-        op->operands[i]->scratch = (void *)((uintptr_t)op->operands[i]->scratch + 1);
-}
-
-static void clear_uses(Op *op, void *context)
-{
-    (void)context;
-    for (int i = 0; i < op->operand_count; i++) op->operands[i]->scratch = NULL;
-    for (int i = 0; i < op->result_count; i++) op->results[i].scratch = NULL;
-    for (int i = 0; i < op->region_count; i++)
-        for (int j = 0; j < op->regions[i]->argument_count; j++)
-            op->regions[i]->arguments[j]->scratch = NULL;
-}
-
-static void drop_use(Value *value)
-{
-    value->scratch = (void *)((uintptr_t)value->scratch - 1);
-}
-
-static void drop_operands(Op *op, void *context)
-{
-    (void)context;
-    for (int i = 0; i < op->operand_count; i++) drop_use(op->operands[i]);
-}
+/* ---- dead ops ---- */
 
 static bool has_effect(const Op *op)
 {
@@ -361,7 +333,7 @@ static bool has_effect(const Op *op)
 static bool is_used(const Op *op)
 {
     for (int i = 0; i < op->result_count; i++)
-        if (op->results[i].scratch) return true;
+        if (op->results[i].use_count > 0) return true;
     return false;
 }
 
@@ -375,27 +347,15 @@ static bool drop_dead(Region *region)
             for (int i = op->region_count - 1; i >= 0; i--) dropped |= drop_dead(op->regions[i]);
             continue;
         }
-        for (int i = 0; i < op->region_count; i++)
-            region_visit(op->regions[i], drop_operands, NULL);
-        drop_operands(op, NULL);
         op_erase(op);
         dropped = true;
     }
     return dropped;
 }
 
-static void forget_uses(Kernel *kernel)
-{
-    kernel_visit(kernel, clear_uses, NULL);
-    for (int i = 0; i < kernel->parameter_count; i++) kernel->parameters[i].value->scratch = NULL;
-}
-
 void kernel_drop_dead(Kernel *kernel)
 {
-    kernel_visit(kernel, clear_uses, NULL);
-    kernel_visit(kernel, count_uses, NULL);
     drop_dead(kernel->host);
-    forget_uses(kernel);
 }
 
 /* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself
@@ -439,7 +399,7 @@ static int find_useless_carry(const Op *loop)
     for (int i = 0; i < loop->result_count; i++) {
         const Value *argument = loop->regions[0]->arguments[1 + i];
         bool feeds_itself = yield->operands[i] == argument;
-        if (!loop->results[i].scratch && (size_t)argument->scratch == (feeds_itself ? 1u : 0u))
+        if (loop->results[i].use_count == 0 && argument->use_count == (feeds_itself ? 1 : 0))
             return i;
     }
     return -1;
@@ -452,7 +412,7 @@ static void forward_invariants(Simplifier *simplifier, Op *loop)
     for (int i = 0; yield && i < loop->result_count; i++) {
         Value *argument = loop->regions[0]->arguments[1 + i];
         if (yield->operands[i] != argument || map_has(&simplifier->replaced, argument)) continue;
-        bool used = loop->results[i].scratch || (size_t)argument->scratch > 1;
+        bool used = loop->results[i].use_count > 0 || argument->use_count > 1;
         if (!used) continue;
         map_set(simplifier->kernel->arena, &simplifier->replaced, argument,
                 operand_list(loop, init)[i]);
@@ -483,13 +443,10 @@ static bool simplify_once(Simplifier *simplifier)
     simplifier->replaced = (Map){0};
     simplify_region(simplifier, kernel->host);
     region_replace(kernel->host, &simplifier->replaced);
-    kernel_visit(kernel, clear_uses, NULL);
-    kernel_visit(kernel, count_uses, NULL);
     simplifier->changed |= drop_dead(kernel->host);
     simplifier->replaced = (Map){0};
-    narrow_loops(simplifier, kernel->host);
+    if (kernel_had(kernel, OP_for)) narrow_loops(simplifier, kernel->host);
     region_replace(kernel->host, &simplifier->replaced);
-    forget_uses(kernel);
     return simplifier->changed;
 }
 

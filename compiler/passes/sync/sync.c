@@ -632,7 +632,8 @@ static void find_overwritten(Op *op, void *context)
 static void find_all_overwritten(const Sync *sync, Op *launch)
 {
     Overwritten found = {.sync = sync};
-    region_visit(launch_region(launch), find_tma_load, &found);
+    if (kernel_had(launch->parent->kernel, OP_tma_load))
+        region_visit(launch_region(launch), find_tma_load, &found);
     if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
 }
 

@@ -28,6 +28,7 @@ bool pass_idle(Kernel *kernel, PassContext *context)
     for (Op *op = kernel->host->first; op; op = op->next) {
         Copies copies = {0};
         if (op->code != OP_launch) continue;
+        if (!kernel_had(kernel, OP_copy_commit) && !kernel_had(kernel, OP_copy_wait)) continue;
         region_visit(launch_region(op), find, &copies);
         region_visit(launch_region(op), drop, &copies);
     }
