@@ -61,7 +61,12 @@ void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
 void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
+/* Those of one code. A kernel that never had one is not walked through: that costs as much as all
+ * else that a pass does which has nothing to do there, as ops of a large kernel are in no cache. */
+void region_visit_those(Region *region, OpCode code, OpVisitor *visit, void *context);
+void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *context);
 bool region_has(const Region *region, OpCode code); /* anywhere in it */
+bool kernel_had(const Kernel *kernel, OpCode code); /* ever */
 void op_erase(Op *op);                              /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);
 /* Copies an op with its regions to the builder's place; operands and results through `map`, which

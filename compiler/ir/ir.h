@@ -159,6 +159,7 @@ struct Kernel {
     bool is_differentiated; /* it is staged for its gradient: slopes are kept */
     bool guards_elements; /* those outside of a tensor are, where it comes from, too */
     Remark *remarks;      /* the latest first */
+    uint64_t built[(OP_COUNT + 63) / 64]; /* a bit for each code of which there ever was an op */
 };
 
 Kernel *kernel_new(Session *session, Name name,
