@@ -1,4 +1,4 @@
-# text.awk: plain text as mdoc, in lines of at most 78 characters.
+# text.awk: plain text as mdoc, in lines of at most 78 characters, each sentence on lines of its own.
 function roff(text) {
     gsub(/\\/, "\\e", text)
     gsub(/-/, "\\-", text)
@@ -13,6 +13,10 @@ function fill(text,   words, count, i, line, out) {
         }
         if (line == "" && words[i] ~ /^[.']/) words[i] = "\\&" words[i]
         line = line (line == "" ? "" : " ") words[i]
+        if (i < count && words[i] ~ /[.?!][)\]"']*$/) {
+            out = out line "\n"
+            line = ""
+        }
     }
     return out line "\n"
 }

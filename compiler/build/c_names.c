@@ -8,13 +8,6 @@ typedef struct CNames {
     Map owners; /* Name -> Export that the header declares it for */
 } CNames;
 
-static bool refuse(const CNames *names, const Export *export, const char *fault, const char *fix)
-{
-    diag_report(names->session->diags, DIAG_bad_export, export->span, fault);
-    diag_hint(names->session->diags, "%s", fix);
-    return false;
-}
-
 static bool take_name(CNames *names, const Export *export, const char *ending)
 {
     Arena *arena = names->session->arena;
@@ -22,14 +15,13 @@ static bool take_name(CNames *names, const Export *export, const char *ending)
     const Export *owner = map_get(&names->owners, name);
     map_set(arena, &names->owners, name, (void *)(uintptr_t) export);
     if (c_keeps_name(name))
-        return refuse(names, export,
-                      arena_printf(arena, "C and C++ keep the name '%s' for themselves", name),
-                      "give the kernel another name, or all a --prefix");
-    if (!owner) return true;
-    return refuse(names, export,
-                  arena_printf(arena, "in C '%s' is declared for the kernel '%s' and for '%s'",
-                               name, owner->name, export->name),
-                  "give one of the kernels another name");
+        diag_report(names->session->diags, DIAG_c_keeps, export->span, name);
+    else if (owner)
+        diag_report(names->session->diags, DIAG_declared_twice, export->span, name, owner->name,
+                    export->name);
+    else
+        return true;
+    return false;
 }
 
 bool check_c_names(Session *session, const Options *options, const ExportList *exports)

@@ -423,8 +423,7 @@ static HostStatus host_truth(Host *host, const HostValue *array, Span at, bool *
     ArrayContext context = array_context((Runner *)host, at);
     Elements elements;
     if (array_count(array->array) != 1) {
-        diag_report(context.session->diags, DIAG_bad_array, at,
-                    "only an array of one element is true or false");
+        diag_report(context.session->diags, DIAG_array_truth, at);
         return HOST_FAILED;
     }
     if (!array_read(&context, array->array, &elements)) return HOST_FAILED;

@@ -525,7 +525,7 @@ static void test_errors_of_modules(void **state)
     static const char *const circular = "c = x";
     assert_code("def f(): return x\nx = f()\n", DIAG_circular_name, &circular, 1);
     assert_code("", DIAG_not_a_kernel, &export, 1);
-    assert_code("", DIAG_bad_export, &not_export, 1);
+    assert_code("", DIAG_export_form, &not_export, 1);
     assert_code(
         "import tilus\nclass K(tilus.Script):\n    def __call__(self, n):\n        pass\nk = K()\n",
         DIAG_parameter_type, NULL, 0);

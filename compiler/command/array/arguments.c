@@ -16,9 +16,8 @@ const HostValue *argument(const Arguments *arguments, int index, const char *nam
 bool complain(const Arguments *arguments, const char *name, const char *wanted)
 {
     ArrayContext *context = arguments->context;
-    diag_report(
-        context->session->diags, DIAG_bad_array, context->at,
-        arena_printf(context->arena, "%s(): '%s' must be %s", arguments->call->name, name, wanted));
+    diag_report(context->session->diags, DIAG_array_argument, context->at, arguments->call->name,
+                name, wanted);
     return false;
 }
 

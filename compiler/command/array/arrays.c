@@ -46,8 +46,7 @@ Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *sh
         array->strides[i] = count;
         if (shape[i] < 0 || __builtin_mul_overflow(count, shape[i], &count) ||
             count > INT64_C(1) << 40) {
-            diag_report(context->session->diags, DIAG_bad_array, context->at,
-                        "an array's extents must be >= 0 and its size below 2^40");
+            diag_report(context->session->diags, DIAG_array_extents, context->at);
             return NULL;
         }
     }
@@ -275,8 +274,7 @@ bool shape_broadcast(ArrayContext *context, int a_rank, const int64_t *a, int b_
         int64_t x = i < *rank - a_rank ? 1 : a[i - (*rank - a_rank)];
         int64_t y = i < *rank - b_rank ? 1 : b[i - (*rank - b_rank)];
         if (x != y && x != 1 && y != 1) {
-            diag_report(context->session->diags, DIAG_bad_array, context->at,
-                        "the arrays' shapes do not broadcast");
+            diag_report(context->session->diags, DIAG_no_broadcast, context->at);
             return false;
         }
         shape[i] = x == 1 ? y : x;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static HostStatus fail(ArrayContext *context, const char *text)
+static HostStatus fail(ArrayContext *context, DiagCode code)
 {
-    diag_report(context->session->diags, DIAG_bad_array, context->at, text);
+    diag_report(context->session->diags, code, context->at);
     return HOST_FAILED;
 }
 
@@ -64,25 +64,24 @@ static HostStatus select_one(ArrayContext *context, Selection *selection, const 
             keep_dimension(selection);
         return HOST_OK;
     }
-    if (selection->view->rank == ARRAY_RANK) return fail(context, "too many dimensions");
+    if (selection->view->rank == ARRAY_RANK) return fail(context, DIAG_array_dimensions);
     if (index->kind == HOST_NONE) {
         selection->view->shape[selection->view->rank] = 1;
         selection->view->strides[selection->view->rank++] = 0;
         return HOST_OK;
     }
-    if (selection->dim == from->rank)
-        return fail(context, "more subscripts than the array has dimensions");
+    if (selection->dim == from->rank) return fail(context, DIAG_more_subscripts);
     int64_t extent = from->shape[selection->dim], stride = from->strides[selection->dim], start,
             step, count;
     if (index->kind == HOST_INT) {
         int64_t at = index->integer < 0 ? index->integer + extent : index->integer;
-        if (at < 0 || at >= extent) return fail(context, "the subscript is outside the array");
+        if (at < 0 || at >= extent) return fail(context, DIAG_outside_array);
         selection->view->offset += at * stride;
         selection->dim++;
         return HOST_OK;
     }
     if (index->kind != HOST_SLICE || !apply_slice(index, extent, &start, &step, &count))
-        return fail(context, "an array is subscripted by integers, slices, '...' and None");
+        return fail(context, DIAG_array_subscript);
     selection->view->offset += count ? start * stride : 0;
     selection->view->shape[selection->view->rank] = count;
     selection->view->strides[selection->view->rank++] = stride * step;
@@ -127,11 +126,7 @@ HostStatus array_number(ArrayContext *context, const Array *array, HostValue *re
     if (is_large) {
         char text[ELEMENT_TEXT];
         element_text(array->dtype, elements.items[0], text);
-        fail(context, arena_printf(context->arena,
-                                   "the element is %s, larger than the integers of the compiler, "
-                                   "of 64 bits with a sign: "
-                                   "compare or print arrays of it",
-                                   text));
+        diag_report(context->session->diags, DIAG_large_element, context->at, text);
     }
     free(elements.items);
     return is_large ? HOST_FAILED : HOST_OK;

@@ -148,9 +148,9 @@ static bool run_product(ArrayContext *context, const Array *a, const Array *b, c
     return fine;
 }
 
-static Array *refuse(ArrayContext *context, const char *text)
+static Array *refuse(ArrayContext *context, DiagCode code)
 {
-    diag_report(context->session->diags, DIAG_bad_array, context->at, text);
+    diag_report(context->session->diags, code, context->at);
     return NULL;
 }
 
@@ -158,13 +158,11 @@ Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Arr
 {
     ArrayFamily family = a->family > b->family ? a->family : b->family;
     if (a->rank != 2 || b->rank != 2 || a->shape[1] != b->shape[0])
-        return refuse(context, "a product needs two matrices, the second with as many rows as the "
-                               "first has columns");
-    if (family != FAMILY_TILE && a->dtype != b->dtype)
-        return refuse(context, "the matrices of a product must have one element type");
+        return refuse(context, DIAG_product_shapes);
+    if (family != FAMILY_TILE && a->dtype != b->dtype) return refuse(context, DIAG_product_types);
     const int64_t shape[] = {a->shape[0], b->shape[1]};
     if (out && (out->rank != 2 || out->shape[0] != shape[0] || out->shape[1] != shape[1]))
-        return refuse(context, "'out' has not the product's shape");
+        return refuse(context, DIAG_product_out);
     if (!out) out = array_new(context, family == FAMILY_TILE ? DTYPE_f64 : a->dtype, 2, shape);
     if (!out) return NULL;
     out->family = family;

@@ -6,12 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool complain(ArrayContext *context, const char *text)
-{
-    diag_report(context->session->diags, DIAG_bad_array, context->at, text);
-    return false;
-}
-
 static HostStatus give(HostValue *result, Array *array)
 {
     if (!array) return HOST_FAILED;
@@ -168,8 +162,9 @@ bool array_element(ArrayContext *context, DType dtype, const HostValue *number, 
     const bool is_float = number->kind == HOST_FLOAT;
     element_text(is_float ? DTYPE_f64 : DTYPE_i64,
                  is_float ? (Element){.f = number->number} : (Element){.i = number->integer}, text);
-    return complain(context, arena_printf(context->arena, "%s does not fit in %s", text,
-                                          dtype_user_name(dtype)));
+    diag_report(context->session->diags, DIAG_element_range, context->at, text,
+                dtype_user_name(dtype));
+    return false;
 }
 
 static Operand array_operand(const Array *array)
@@ -282,7 +277,7 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
     const Computation computation = {choose_loop(operation, dtype), dtype,
                                      operation->compares ? DTYPE_b1 : dtype, &a, &b};
     if (!computation.loop) {
-        complain(context, "arrays of this type have no such operator");
+        diag_report(context->session->diags, DIAG_array_operator, context->at);
         return HOST_FAILED;
     }
     Array *out = array_new(context, computation.result, rank, shape);
@@ -315,16 +310,20 @@ bool array_assign(ArrayContext *context, const Array *view, const HostValue *val
 {
     int rank;
     int64_t shape[ARRAY_RANK];
-    if (value->kind != HOST_ARRAY && !value_is_number(value))
-        return complain(context, "only numbers and arrays can be put into an array");
+    if (value->kind != HOST_ARRAY && !value_is_number(value)) {
+        diag_report(context->session->diags, DIAG_not_elements, context->at);
+        return false;
+    }
     Operand source = {.dtype = view->dtype};
     if (value->kind == HOST_ARRAY) {
         source = array_operand(value->array);
         if (!shape_broadcast(context, view->rank, view->shape, source.array->rank,
                              source.array->shape, &rank, shape))
             return false;
-        if (rank != view->rank || memcmp(shape, view->shape, sizeof *shape * (size_t)rank) != 0)
-            return complain(context, "the value is larger than the place");
+        if (rank != view->rank || memcmp(shape, view->shape, sizeof *shape * (size_t)rank) != 0) {
+            diag_report(context->session->diags, DIAG_larger_value, context->at);
+            return false;
+        }
     } else if (!array_element(context, view->dtype, value, &source.number)) {
         return false;
     }

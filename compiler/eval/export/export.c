@@ -315,8 +315,7 @@ static bool collect_text(Program *program, const char *text, const EntryVec *kno
                              : NULL;
     if (target == NULL || target->kind != NODE_Name) {
         Span all = {source, 0, (uint32_t)source->length};
-        FAIL(eval, bad_export, body.count > 0 ? body.items[0]->span : all,
-             "an export is written NAME = EXPR");
+        FAIL(eval, export_form, body.count > 0 ? body.items[0]->span : all);
         return false;
     }
     Object *value = eval_in(eval, text_scope(program, text, known), NODE_AS(Assign, node)->value);

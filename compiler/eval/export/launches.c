@@ -226,20 +226,17 @@ static bool take_returned(Eval *eval, Object *given, int order)
         Result *result = &staging->results.data[i];
         if (object->kind != OBJECT_IR || object->as.ir.value != result->view) continue;
         if (result->order < 0 && result_at(staging, order) != NULL) {
-            FAIL(eval, bad_result, eval->at,
-                 "the kernel gives those of its arguments that are results, and returns nothing");
+            FAIL(eval, results_given, eval->at);
             return false;
         }
         if (result->order < 0) {
             result->order = order;
             return true;
         }
-        FAIL(eval, bad_result, eval->at, "this tensor is returned twice");
+        FAIL(eval, returned_twice, eval->at);
         return false;
     }
-    FAIL(eval, bad_result, eval->at,
-         arena_printf(eval->arena, "a kernel returns tensors that it made for that, not %s",
-                      object_repr(eval, object)));
+    FAIL(eval, foreign_result, eval->at, object_repr(eval, object));
     return false;
 }
 
@@ -326,8 +323,7 @@ static bool finish_results(Eval *eval, Object *returned)
     bool good = take_all_returned(eval, returned);
     for (size_t i = 0; good && i < staging->results.count; i++) {
         if (staging->results.data[i].order >= 0) continue;
-        FAIL(eval, bad_result, staging->results.data[i].at,
-             "this tensor is made for the call, and never returned");
+        FAIL(eval, never_returned, staging->results.data[i].at);
         good = false;
     }
     if (!good) return false;

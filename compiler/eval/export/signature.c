@@ -353,9 +353,7 @@ static bool mark_results(Eval *eval, Span at, Signature *out)
             place >= 0 && place < count ? &out->parameters.data[place] : NULL;
         if (parameter == NULL || parameter->tensor == NULL || parameter->tensor->any_dtype ||
             parameter->is_result) {
-            FAIL(eval, bad_result, at,
-                 arena_printf(eval->arena, "argument %lld is no tensor that could be a result",
-                              (long long)given));
+            FAIL(eval, no_result_tensor, at, (long long)given);
             return false;
         }
         parameter->is_result = true;

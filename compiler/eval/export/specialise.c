@@ -423,12 +423,10 @@ static bool list_failures(Eval *eval, const Object *all, const Object *list, boo
     for (uint32_t i = 0; i < list->as.list.count; i++)
         failed += list->as.list.items[i]->kind == OBJECT_NONE;
     if (failed == 0) return true;
-    const char *what = arena_printf(eval->arena, "%zu of %u configurations cannot be compiled",
-                                    failed, list->as.list.count);
     if (!ignore)
         FAIL(eval, configurations_failed, at, failed, list->as.list.count);
     else if (eval->quiet == 0)
-        diag_report(eval->session->diags, DIAG_left_out, at, what);
+        diag_report(eval->session->diags, DIAG_left_out, at, failed, list->as.list.count);
     for (uint32_t i = 0; eval->quiet == 0 && i < list->as.list.count; i++)
         if (list->as.list.items[i]->kind == OBJECT_NONE)
             diag_note(eval->session->diags, at, "%s",

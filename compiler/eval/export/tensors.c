@@ -451,9 +451,7 @@ bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out)
         Object *extent = tensor->shape[i];
         if (extent->kind == OBJECT_SYMBOL) extent = symbol_value(eval, extent->as.symbol);
         if (extent == NULL || (extent->kind != OBJECT_INT && extent->kind != OBJECT_IR)) {
-            FAIL(eval, bad_result, parameter->span,
-                 arena_printf(eval->arena, "no argument tells extent %d of the result '%s'", i,
-                              parameter->name));
+            FAIL(eval, untold_result, parameter->span, i, parameter->name);
             return false;
         }
         out[i] = extent->kind == OBJECT_INT

@@ -137,7 +137,8 @@ static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *argu
 {
     Bound bound = {.at = arguments->at};
     if (eval->library > 0) bound.at = eval->at;
-    if (!eval->ops->lanes_allow(eval, row, bound.at) || !check_self(eval, row, arguments, bound.at))
+    if (!eval->ops->masked_allow(eval, row, bound.at) ||
+        !check_self(eval, row, arguments, bound.at))
         return NULL;
     charge(eval, arguments);
     if (strcmp(row->signature, "self, *values, **") == 0) {

@@ -45,7 +45,7 @@ static bool bind_one(Binder *binder, const Node *node, Object *value)
     if (value == NULL) return false;
     Binding *binding = bindings_make(eval, &binder->scope->bindings, parameter->arg);
     eval->ops->binding_put(eval, binding, hold_argument(binder, value), node->span);
-    if (eval->parallel != NULL) binding->lanes = eval->parallel->mask; /* they alone are here */
+    if (eval->parallel != NULL) binding->masked = eval->parallel->mask; /* they alone are here */
     return true;
 }
 
@@ -266,12 +266,12 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
-    const Lanes lanes = eval->ops->lanes_enter(eval, NULL);
+    const MaskedFrame masked = eval->ops->masked_enter(eval, NULL);
     Object *result = function->yields ? generator_new(eval, run_generator, object, &frame,
                                                       in_library ? NULL : function->name)
                                       : run_body(eval, function);
     if (result != NULL && !eval->ops->exits_tell(eval, arguments->at)) result = NULL;
-    eval->ops->lanes_leave(eval, lanes);
+    eval->ops->masked_leave(eval, masked);
     eval->frame = frame.caller;
     eval->library = library;
     if (!in_library) eval->steps.count--;

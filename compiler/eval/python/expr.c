@@ -145,7 +145,7 @@ static Object *eval_operands(Eval *eval, const void *context)
         Object *result = eval_expr(eval, n->values.items[rest.index++]);
         if (result == NULL || rest.index == n->values.count) return result;
         if (object_is_staged(result) && eval->parallel != NULL)
-            return eval->ops->lanes_operands(eval, n, result, rest.index);
+            return eval->ops->masked_operands(eval, n, result, rest.index);
         if (object_is_staged(result))
             return eval->ops->stage_logic(eval, n->op, result, eval_operands, &rest,
                                           eval_move_to(eval, rest.node));
@@ -174,7 +174,7 @@ static Object *eval_links(Eval *eval, const void *context)
         rest.left = right;
         if (object_is_staged(link) && eval->parallel != NULL) {
             Object *others = eval_links(eval, &rest);
-            return others != NULL ? eval->ops->lanes_join(eval, OPERATOR_And, link, others, at)
+            return others != NULL ? eval->ops->masked_join(eval, OPERATOR_And, link, others, at)
                                   : NULL;
         }
         if (object_is_staged(link))

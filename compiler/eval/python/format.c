@@ -72,30 +72,37 @@ static bool parse_spec(const char *spec, FormatSpec *out)
     return *spec == '\0' || spec[1] == '\0';
 }
 
-/* What makes the specification none for numbers or text of this kind; NULL: it is one. */
-static const char *spec_fault(Eval *eval, const FormatSpec *spec, const Object *object)
+/* What text has none of, or an integer; NULL: nothing of that is given. */
+static const char *part_out_of_place(const FormatSpec *spec, bool is_text)
+{
+    if (!is_text) return spec->precision >= 0 ? "Precision" : NULL;
+    return spec->sign != '\0'   ? "Sign"
+           : spec->alternate    ? "Alternate form (#)"
+           : spec->align == '=' ? "'=' alignment"
+                                : NULL;
+}
+
+static bool refuses_separator(const FormatSpec *spec, bool is_text)
+{
+    if (is_text) return spec->separator != '\0';
+    return spec->separator == ',' && spec->type != '\0' && strchr("boxX", spec->type) != NULL;
+}
+
+/* Whether the specification is one for numbers, or text, of this kind. */
+static bool spec_fits(Eval *eval, const FormatSpec *spec, const Object *object, Span at)
 {
     const bool is_float = object->kind == OBJECT_FLOAT, is_text = object->kind == OBJECT_TEXT;
     const char *types = is_float ? "eEfFgGn%" : is_text ? "s" : "bcdoxXneEfFgG%";
+    const char *kind = is_float ? "float" : is_text ? "str" : "int";
     const bool as_float = spec->type != '\0' && strchr("eEfFgG%", spec->type) != NULL;
     if (spec->type != '\0' && strchr(types, spec->type) == NULL)
-        return arena_printf(eval->arena, "Unknown format code '%c' for object of type '%s'",
-                            spec->type,
-                            is_float  ? "float"
-                            : is_text ? "str"
-                                      : "int");
-    if (is_text && spec->sign != '\0') return "Sign not allowed in string format specifier";
-    if (is_text && spec->alternate)
-        return "Alternate form (#) not allowed in string format specifier";
-    if (is_text && spec->align == '=')
-        return "'=' alignment not allowed in string format specifier";
-    if (is_text && spec->separator != '\0')
-        return arena_printf(eval->arena, "Cannot specify '%c' with 's'.", spec->separator);
-    if (is_text || is_float || as_float) return NULL;
-    if (spec->precision >= 0) return "Precision not allowed in integer format specifier";
-    if (spec->separator == ',' && spec->type != '\0' && strchr("boxX", spec->type) != NULL)
-        return arena_printf(eval->arena, "Cannot specify ',' with '%c'.", spec->type);
-    return NULL;
+        return FAIL(eval, format_code, at, spec->type, kind) != NULL;
+    if (is_float || as_float) return true;
+    const char *part = part_out_of_place(spec, is_text);
+    if (part != NULL)
+        return FAIL(eval, format_part, at, part, is_text ? "string" : "integer") != NULL;
+    return !refuses_separator(spec, is_text) ||
+           FAIL(eval, format_separator, at, spec->separator, is_text ? 's' : spec->type) != NULL;
 }
 
 /* ---- padding ---- */
@@ -306,12 +313,10 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
             arena_printf(eval->arena, "unsupported format string passed to %s.__format__",
                          object == eval->none ? "NoneType" : object_kind_name(object)),
             at);
-    if (!parse_spec(text, &spec))
-        return FAIL(eval, bad_format, at, arena_printf(eval->arena, "'%s' is no format", text));
+    if (!parse_spec(text, &spec)) return FAIL(eval, bad_format, at, text);
     if (!object_is_number(object) && object->kind != OBJECT_TEXT)
         return format_text_value(eval, &spec, object);
-    const char *fault = spec_fault(eval, &spec, object);
-    if (fault != NULL) return FAIL(eval, bad_format, at, fault);
+    if (!spec_fits(eval, &spec, object, at)) return NULL;
     if (object->kind == OBJECT_TEXT) return format_text_value(eval, &spec, object);
     if (spec.type != 'c') return format_number(eval, &spec, object);
     if (object->as.integer < 0 || object->as.integer > 0x10ffff)
@@ -403,7 +408,7 @@ static Object *format_text(Eval *eval, Formatting *formatting, const char *data,
 {
     Buf buf = {0};
     bool good = depth < 3;
-    if (!good) FAIL(eval, bad_format, formatting->at, "formats are nested too deeply");
+    if (!good) FAIL(eval, format_nesting, formatting->at);
     for (; good && data < end; data++) {
         if ((*data == '{' || *data == '}') && data + 1 < end && data[1] == *data) {
             buf_char(&buf, *data++);
@@ -416,8 +421,7 @@ static Object *format_text(Eval *eval, Formatting *formatting, const char *data,
         const char *close = field_end(data + 1, end);
         Object *text =
             close != NULL ? format_field(eval, formatting, data + 1, close, depth) : NULL;
-        if (close == NULL)
-            FAIL(eval, bad_format, formatting->at, "a '{' of the format is not closed");
+        if (close == NULL) FAIL(eval, format_brace, formatting->at);
         good = text != NULL &&
                text_add(eval, &buf, text->as.text.data, text->as.text.length, formatting->at);
         data = good ? close : data;
@@ -468,7 +472,7 @@ static Object *percent_keyed(Percent *percent)
 {
     Eval *eval = percent->eval;
     const char *key = percent->next + 1, *end = strchr(key, ')');
-    if (end == NULL) return FAIL(eval, bad_format, percent->at, "incomplete format key");
+    if (end == NULL) return FAIL(eval, percent_ends, percent->at, " key");
     if (percent->values->kind == OBJECT_TUPLE || percent->values->kind == OBJECT_TEXT)
         return percent_fails(percent, "format requires a mapping");
     percent->has_keys = true;
@@ -483,7 +487,7 @@ static bool percent_number(Percent *percent, int *out)
     *out = 0;
     if (*percent->next != '*') {
         if (!is_digit(*percent->next) || read_number(&percent->next, out)) return true;
-        FAIL(percent->eval, bad_format, percent->at, "a width or precision is too large");
+        FAIL(percent->eval, percent_width, percent->at);
         return false;
     }
     percent->next++;
@@ -568,7 +572,7 @@ static Object *percent_convert(Percent *percent, Object *value)
 {
     Eval *eval = percent->eval;
     const char letter = *percent->next == 'i' || *percent->next == 'u' ? 'd' : *percent->next;
-    if (letter == '\0') return FAIL(eval, bad_format, percent->at, "incomplete format");
+    if (letter == '\0') return FAIL(eval, percent_ends, percent->at, "");
     if (strchr("sra", letter) != NULL || object_is_staged(value))
         return format_text_value(eval, &percent->spec,
                                  object_converted(eval, value, letter == 's' ? 's' : letter));
@@ -581,9 +585,8 @@ static Object *percent_convert(Percent *percent, Object *value)
         return value != NULL ? format_text_value(eval, &percent->spec, value) : NULL;
     }
     if (strchr("doxXeEfFgG", letter) != NULL) return percent_numeric(percent, value, letter);
-    return FAIL(eval, bad_format, percent->at,
-                arena_printf(eval->arena, "unsupported format character '%c' (0x%x) at index %d",
-                             letter, (unsigned char)letter, (int)(percent->next - percent->start)));
+    return FAIL(eval, percent_letter, percent->at, letter, (unsigned char)letter,
+                (int)(percent->next - percent->start));
 }
 
 static Object *percent_one(Percent *percent)

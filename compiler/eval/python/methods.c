@@ -62,7 +62,7 @@ Object *text_expandtabs(Eval *eval, const Bound *bound)
     int64_t size = 8, column = 0;
     if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "tabsize", &size))
         return NULL;
-    if (size > 1000) return FAIL(eval, value_range, bound->at, "tabsize is at most 1000");
+    if (size > 1000) return FAIL(eval, tab_size, bound->at);
     Buf buf = {0};
     bool good = true;
     for (size_t i = 0; good && i < text->as.text.length; i++) {
@@ -401,9 +401,7 @@ Object *dtype_method_is_signed(Eval *eval, const Bound *bound)
 
 static Object *defined(Eval *eval, double result, bool is_defined, const char *name, Span at)
 {
-    return is_defined ? object_float(eval, result)
-                      : FAIL(eval, value_range, at,
-                             arena_printf(eval->arena, "%s() is not defined there", name));
+    return is_defined ? object_float(eval, result) : FAIL(eval, value_range, at, name);
 }
 
 static Object *of_number(Eval *eval, const Bound *bound, const char *name,

@@ -93,7 +93,7 @@ Object *builtin_abs(Eval *eval, const Bound *bound)
 
 static Object *no_integer(Eval *eval, double number, Span at)
 {
-    return isnan(number) ? FAIL(eval, value_range, at, "cannot convert float NaN to integer")
+    return isnan(number) ? FAIL(eval, nan_to_integer, at)
                          : raise_python(eval, "OverflowError",
                                         "cannot convert float infinity to integer", at);
 }
@@ -173,8 +173,7 @@ Object *builtin_pow(Eval *eval, const Bound *bound)
         !object_as_int(eval, bound->values[2], "the modulus of pow()", &divisor))
         return NULL;
     if (power < 0 || divisor <= 0 || divisor > INT32_MAX)
-        return FAIL(eval, value_range, bound->at,
-                    "pow() takes a modulus of 1 to 2**31 - 1 and no negative exponent");
+        return FAIL(eval, power_modulus, bound->at);
     int64_t result = 1 % divisor;
     for (base = (base % divisor + divisor) % divisor; power > 0; power >>= 1) {
         if (power & 1) result = result * base % divisor;
@@ -217,8 +216,7 @@ static const char *skip_prefix(const char *digits, int64_t *base)
 
 static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at)
 {
-    if (base != 0 && (base < 2 || base > 36))
-        return FAIL(eval, value_range, at, "int() base must be >= 2 and <= 36, or 0");
+    if (base != 0 && (base < 2 || base > 36)) return FAIL(eval, number_base, at);
     const int64_t given = base;
     const char *sign = number_text(eval, text);
     const bool has_sign = *sign == '-' || *sign == '+';

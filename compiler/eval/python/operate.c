@@ -105,7 +105,7 @@ static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right
 {
     int64_t a = left->as.integer, b = right->as.integer, result;
     if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && b < 0)
-        return FAIL(eval, value_range, at, "negative shift count");
+        return FAIL(eval, shift_count, at);
     if (!INTEGER[op](a, b, &result)) return FAIL(eval, int_overflow, at, operator_text(op));
     if (is_bits(op) && left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL)
         return object_bool(eval, result != 0);

@@ -289,8 +289,7 @@ static Object *justify(Eval *eval, const Bound *bound, const char *align)
     const char *fill = bound->values[2] != NULL && bound->values[2]->kind == OBJECT_TEXT
                            ? bound->values[2]->as.text.data
                            : " ";
-    if (width > MOST_WIDTH)
-        return FAIL(eval, value_range, bound->at, "the width is more than 1048576");
+    if (width > MOST_WIDTH) return FAIL(eval, text_width, bound->at);
     if (width < 0) width = 0;
     const Object *text = bound->values[0];
     int64_t missing = width - (int64_t)count_characters(text->as.text.data, text->as.text.length);
@@ -479,8 +478,7 @@ Object *builtin_ord(Eval *eval, const Bound *bound)
     const unsigned char *c = (const unsigned char *)text->as.text.data;
     size_t length = text->as.text.length;
     int tail = c[0] < 0x80 ? 0 : c[0] < 0xE0 ? 1 : c[0] < 0xF0 ? 2 : 3;
-    if (length != (size_t)tail + 1)
-        return FAIL(eval, value_range, bound->at, "ord() takes one character");
+    if (length != (size_t)tail + 1) return FAIL(eval, one_character, bound->at);
     int64_t value = tail == 0 ? c[0] : c[0] & (0x3F >> tail);
     for (int i = 1; i <= tail; i++) value = value << 6 | (c[i] & 0x3F);
     return object_int(eval, value);
@@ -490,8 +488,7 @@ Object *builtin_chr(Eval *eval, const Bound *bound)
 {
     int64_t value;
     if (!object_as_int(eval, bound->values[0], "the argument of chr()", &value)) return NULL;
-    if (value < 0 || value > 0x10FFFF)
-        return FAIL(eval, value_range, bound->at, "chr() takes 0 to 0x10ffff");
+    if (value < 0 || value > 0x10FFFF) return FAIL(eval, character_number, bound->at);
     char text[4];
     int tail = value < 0x80 ? 0 : value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;
     static const unsigned char LEADS[] = {0, 0xC0, 0xE0, 0xF0};

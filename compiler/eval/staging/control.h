@@ -68,7 +68,7 @@ Flow stage_unless(Eval *eval, Object *left, Flow other, FlowWork *work, void *co
 Flow stage_rest(Eval *eval, FlowWork *work, void *context);
 /* Behind a loop whose iterations ended in `flow`: runs its `else`, unless it was broken; a return
  * that it holds goes on. */
-Flow finish_loop(Eval *eval, Flow flow, Nodes orelse, const LaneLoop *lanes);
+Flow finish_loop(Eval *eval, Flow flow, Nodes orelse, const MaskedLoop *masked);
 /* The result of a call whose body ended in `flow`. NULL: reported. */
 Object *call_result(Eval *eval, Flow flow, Span at);
 /* Whether a `return` leaves the kernel. */
@@ -87,26 +87,26 @@ Flow run_continue(Eval *eval, const Node *node);
 /* ---- masked_jumps.c ---- */
 
 /* Whether a way leaves a parallel loop's iteration, or a call in it: then masks say who does. */
-bool lanes_leave_by(const Eval *eval, const Nodes bodies[2]);
+bool masked_leave_by(const Eval *eval, const Nodes bodies[2]);
 bool block_jumps(Nodes statements); /* out of themselves, wherever in them that is said */
 /* Before a serial loop with that body, and behind it; does nothing outside of parallel loops. */
-LaneLoop lanes_open(Eval *eval, Nodes body);
-void lanes_close(Eval *eval, const LaneLoop *loop);
+MaskedLoop masked_open(Eval *eval, Nodes body);
+void masked_close(Eval *eval, const MaskedLoop *loop);
 /* The loop's `else`, for those that have not left it. */
-Flow lanes_orelse(Eval *eval, const LaneLoop *loop, Nodes orelse);
-Lanes lanes_enter(Eval *eval, LaneLoop *loop);
-void lanes_leave(Eval *eval, Lanes outer);
+Flow masked_orelse(Eval *eval, const MaskedLoop *loop, Nodes orelse);
+MaskedFrame masked_enter(Eval *eval, MaskedLoop *loop);
+void masked_leave(Eval *eval, MaskedFrame outer);
 /* Those that have not left a loop: the mask; NULL: all. */
-Value *lanes_left_in(Eval *eval, const LaneLoop *loop);
+Value *masked_left_in(Eval *eval, const MaskedLoop *loop);
 /* Whether some may have left it. */
-bool lanes_left(const LaneLoop *loop);
+bool masked_left(const MaskedLoop *loop);
 /* True if the jump, a break or continue, is one of some iterations of a parallel loop; *flow: how
  * it ends. */
-bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow);
+bool masked_jump(Eval *eval, JumpKind kind, Span at, Flow *flow);
 /* The same of a return of that value. */
-bool lanes_return(Eval *eval, Object *value, Span at, Flow *flow);
+bool masked_return(Eval *eval, Object *value, Span at, Flow *flow);
 /* What a call gives whose iterations have returned so; NULL: they have not. */
-Object *lanes_result(Eval *eval);
+Object *masked_result(Eval *eval);
 
 /* ---- logic.c ---- */
 
@@ -138,42 +138,42 @@ Object *merge_lift(Eval *eval, Object *merge, Span at);
 
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents);
 /* Whether iterations of a parallel loop have values of their own for this. */
-bool lanes_differ(const Eval *eval, const Object *object);
+bool masked_differ(const Eval *eval, const Object *object);
 /* A number for each iteration. NULL: reported. */
-Value *lanes_number(Eval *eval, Object *object, DType dtype, Span at);
+Value *masked_number(Eval *eval, Object *object, DType dtype, Span at);
 /* A boolean of the loop's shape; outside of one as stage_condition. */
-Value *lanes_condition(Eval *eval, Object *object, Span at);
+Value *masked_condition(Eval *eval, Object *object, Span at);
 /* What a binding holds once some iterations have set it to the object. NULL: reported. */
-Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at);
-Object *lanes_hold(Eval *eval, Object *object);
+Object *masked_bind(Eval *eval, Binding *binding, Object *object, Span at);
+Object *masked_hold(Eval *eval, Object *object);
 /* Whether the test holds in some of the iterations at hand: a boolean; NULL as the test: whether
  * there are any, which a mask says. NULL: reported. */
-Value *lanes_any(Eval *eval, Object *test, Span at);
+Value *masked_any(Eval *eval, Object *test, Span at);
 /* What follows is done by those alone where the test holds. False: reported. */
-bool lanes_narrow(Eval *eval, Object *test, Span at);
+bool masked_narrow(Eval *eval, Object *test, Span at);
 /* An `if` whose test is a tile: both ways are evaluated, under masks. */
-Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2]);
-Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test);
-Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right);
+Flow stage_masked(Eval *eval, Object *test, const Nodes bodies[2]);
+Object *masked_choice(Eval *eval, const NodeIfExp *node, Object *test);
+Object *masked_right(Eval *eval, Operator op, Object *left, const Node *right);
 /* Masks: NULL is all iterations. a where the mask is true, else b; of tuples part by part. */
-Value *lanes_both(Eval *eval, Value *a, Value *b);
-Value *lanes_either(Eval *eval, Value *a, Value *b);
-Value *lanes_others(Eval *eval, Value *mask);
-Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at);
+Value *masked_both(Eval *eval, Value *a, Value *b);
+Value *masked_either(Eval *eval, Value *a, Value *b);
+Value *masked_others(Eval *eval, Value *mask);
+Object *masked_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at);
 /* A number as a tile of the loop's shape, a tuple part by part; what is known of a record stays so.
  * NULL: reported. */
-Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at);
+Object *masked_stretch(Eval *eval, Object *object, bool of_record, Span at);
 Op *builder_last(const Builder *builder); /* before it; NULL: none */
 /* What a function gives for the elements of a tile, whose coordinates it takes; evaluated once. */
-Object *lanes_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at);
+Object *masked_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at);
 /* A loop's variable is the same for all iterations of a parallel one, whichever run the loop. */
-bool lanes_assign_all(Eval *eval, const Node *target, Object *object);
+bool masked_assign_all(Eval *eval, const Node *target, Object *object);
 /* Whether a builtin may stand in a parallel loop; false: reported. */
-bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at);
+bool masked_allow(Eval *eval, const BuiltinRow *row, Span at);
 /* `and` or `or` of two, for each iteration of a parallel loop. */
-Object *lanes_join(Eval *eval, Operator op, Object *left, Object *right, Span at);
+Object *masked_join(Eval *eval, Operator op, Object *left, Object *right, Span at);
 /* The same of the operands from `index` on, behind `result`. */
-Object *lanes_operands(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index);
+Object *masked_operands(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index);
 
 /* ---- structure.c ---- */
 

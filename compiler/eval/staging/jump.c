@@ -126,18 +126,18 @@ Flow stage_rest(Eval *eval, FlowWork *work, void *context)
 
 typedef struct Else {
     Nodes body;
-    const LaneLoop *lanes;
+    const MaskedLoop *masked;
 } Else;
 
 static Flow run_orelse(Eval *eval, void *context)
 {
     const Else *orelse = context;
-    return lanes_orelse(eval, orelse->lanes, orelse->body);
+    return masked_orelse(eval, orelse->masked, orelse->body);
 }
 
-Flow finish_loop(Eval *eval, Flow flow, Nodes body, const LaneLoop *lanes)
+Flow finish_loop(Eval *eval, Flow flow, Nodes body, const MaskedLoop *masked)
 {
-    Else orelse = {body, lanes};
+    Else orelse = {body, masked};
     if (flow != FLOW_ERROR && flow != FLOW_RETURN) {
         bool returns = jump_possible(eval, JUMP_RETURN);
         Object *left = flow == FLOW_BREAK || body.count == 0 ? eval->yes
@@ -148,7 +148,7 @@ Flow finish_loop(Eval *eval, Flow flow, Nodes body, const LaneLoop *lanes)
                                 : stage_unless(eval, left, returns ? FLOW_MAYBE : FLOW_NEXT,
                                                run_orelse, &orelse);
     }
-    lanes_close(eval, lanes);
+    masked_close(eval, masked);
     return flow;
 }
 
@@ -258,12 +258,12 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     Frame *frame = eval->frame;
     if (flow == FLOW_MAYBE) flow = stage_rest(eval, return_none, NULL);
     if (flow == FLOW_ERROR) return NULL;
-    Object *of_lanes = lanes_result(eval);
+    Object *of_masked = masked_result(eval);
     if (flow == FLOW_NEXT && eval->parallel != NULL &&
-        (of_lanes != NULL || (frame->result != NULL && frame->result != eval->none)))
+        (of_masked != NULL || (frame->result != NULL && frame->result != eval->none)))
         return FAIL(eval, parallel_return, at, "nothing in some and a value in others");
     if (flow == FLOW_NEXT) return eval->none;
-    if (of_lanes != NULL) return of_lanes;
+    if (of_masked != NULL) return of_masked;
     if (frame->result != NULL) return frame->result;
     Binding *bound = &frame_jumps(eval)->result;
     Object *result = bound->object != NULL ? binding_get(eval, bound, at) : eval->none;
@@ -301,7 +301,7 @@ Flow run_return(Eval *eval, const Node *node)
     const Span at = eval_move_to(eval, node);
     const bool exits = return_exits(eval, node);
     if (!may_return(eval, value, exits, at)) return FLOW_ERROR;
-    if (lanes_return(eval, value, at, &flow)) return flow;
+    if (masked_return(eval, value, at, &flow)) return flow;
     if (exits) exit_take(eval, at);
     if (!is_staged_jump(eval)) {
         eval->frame->result = value;
@@ -316,7 +316,7 @@ Flow run_return(Eval *eval, const Node *node)
 Flow run_break(Eval *eval, const Node *node)
 {
     Flow flow = FLOW_BREAK;
-    if (lanes_jump(eval, JUMP_BREAK, node->span, &flow)) return flow;
+    if (masked_jump(eval, JUMP_BREAK, node->span, &flow)) return flow;
     if (is_staged_jump(eval)) jump_take(eval, JUMP_BREAK, node->span);
     return FLOW_BREAK;
 }
@@ -324,7 +324,7 @@ Flow run_break(Eval *eval, const Node *node)
 Flow run_continue(Eval *eval, const Node *node)
 {
     Flow flow = FLOW_CONTINUE;
-    if (lanes_jump(eval, JUMP_CONTINUE, node->span, &flow)) return flow;
+    if (masked_jump(eval, JUMP_CONTINUE, node->span, &flow)) return flow;
     if (is_staged_jump(eval)) jump_take(eval, JUMP_CONTINUE, node->span);
     return FLOW_CONTINUE;
 }

@@ -52,11 +52,11 @@ typedef struct Loop {
     Object *start, *step; /* of a for that may go down: i = start + counter * step */
     int64_t unroll, stages;
     bool runs_once;
-    bool stops;    /* a break or return ends it: then a for is a while, too */
-    bool by_lanes; /* of a parallel loop: each has bounds of its own, or may leave on its own */
-    int64_t trips; /* 0: not known */
+    bool stops;     /* a break or return ends it: then a for is a while, too */
+    bool is_masked; /* of a parallel loop: each has bounds of its own, or may leave on its own */
+    int64_t trips;  /* 0: not known */
     Binding *stopped, *counter;
-    LaneLoop lanes;
+    MaskedLoop masked;
 } Loop;
 
 static bool bind_counter(Eval *eval, const Loop *loop, Value *counter)
@@ -72,7 +72,7 @@ static bool bind_counter(Eval *eval, const Loop *loop, Value *counter)
     }
     if (object != NULL && loop->map != NULL)
         object = call_simple(eval, loop->map, 1, &object, eval->at);
-    return object != NULL && lanes_assign_all(eval, loop->target, object);
+    return object != NULL && masked_assign_all(eval, loop->target, object);
 }
 
 /* The counter of this iteration goes to the loop's target. */
@@ -142,13 +142,13 @@ static Value *loop_condition(Eval *eval, const Loop *loop)
 {
     if (loop->target == NULL) {
         Object *test = eval_expr(eval, NODE_AS(While, loop->node)->test);
-        if (test != NULL && lanes_differ(eval, test)) return lanes_any(eval, test, eval->at);
+        if (test != NULL && masked_differ(eval, test)) return masked_any(eval, test, eval->at);
         return test != NULL ? stage_condition(eval, test, eval->at) : NULL;
     }
     Object *left = iterations_left(eval, loop);
-    if (left == NULL || !lanes_differ(eval, left))
+    if (left == NULL || !masked_differ(eval, left))
         return left != NULL ? stage_value(eval, left) : NULL;
-    return lanes_any(eval, left, eval->at);
+    return masked_any(eval, left, eval->at);
 }
 
 typedef struct Test {
@@ -189,10 +189,10 @@ static Value *whole_condition(Eval *eval, const Loop *loop)
 /* One that all iterations of a parallel loop have left does not, either. */
 static Value *left_condition(Eval *eval, const Loop *loop)
 {
-    if (!loop->by_lanes || loop->lanes.gone == NULL) return whole_condition(eval, loop);
+    if (!loop->is_masked || loop->masked.gone == NULL) return whole_condition(eval, loop);
     Value *outer = eval->parallel->mask;
-    eval->parallel->mask = lanes_left_in(eval, &loop->lanes);
-    Value *any = lanes_any(eval, NULL, eval->at);
+    eval->parallel->mask = masked_left_in(eval, &loop->masked);
+    Value *any = masked_any(eval, NULL, eval->at);
     Value *condition = whole_condition(eval, loop);
     eval->parallel->mask = outer;
     return condition != NULL ? build2(&eval->builder, OP_and, any, condition) : NULL;
@@ -214,7 +214,7 @@ static bool run_iteration(Eval *eval, const Loop *loop)
         Object *test = loop->target == NULL ? eval_expr(eval, NODE_AS(While, loop->node)->test)
                                             : iterations_left(eval, loop);
         if (test == NULL) return false;
-        if (lanes_differ(eval, test) && !lanes_narrow(eval, test, eval->at)) return false;
+        if (masked_differ(eval, test) && !masked_narrow(eval, test, eval->at)) return false;
         eval->parallel->entered = eval->parallel->mask;
     }
     return eval_block(eval, loop->body) != FLOW_ERROR;
@@ -228,9 +228,9 @@ static bool stage_body(Eval *eval, Loop *loop, Op *op, ChangeVec *changes, bool 
     if (loop->code == OP_while && !stage_test(eval, loop, op->regions[0], changes)) return false;
     Control control = control_enter(eval, region);
     bool good = begin_iteration(eval, loop, region);
-    const Lanes lanes = lanes_enter(eval, &loop->lanes);
+    const MaskedFrame masked = masked_enter(eval, &loop->masked);
     good = good && run_iteration(eval, loop);
-    lanes_leave(eval, lanes);
+    masked_leave(eval, masked);
     iteration_close(eval);
     eval_move(eval, at);
     *stops = jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN);
@@ -306,7 +306,7 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
     eval->trial = trial.outer;
     if (!good) return false;
     eval_move(eval, at);
-    const bool leaves = lanes_left(&loop->lanes) && !loop->by_lanes;
+    const bool leaves = masked_left(&loop->masked) && !loop->is_masked;
     *settled = !trial.again && (!stops || loop->stops) && !leaves;
     for (size_t i = 0; *settled && i < changes.count; i++)
         *settled = !change_is_carried(eval, &trial, &changes.data[i]);
@@ -319,7 +319,7 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
         loop->stops = true;
         loop->stopped = unnamed_binding(eval, "stopped", eval->no);
     }
-    loop->by_lanes |= leaves;
+    loop->is_masked |= leaves;
     if (loop->stops || (leaves && !is_short(loop))) test_each_iteration(eval, loop);
     return make_variables(eval, &trial, &changes);
 }
@@ -328,7 +328,7 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
 {
     Span at = eval->at;
     bool good = false, settled = false;
-    loop->lanes = lanes_open(eval, loop->body);
+    loop->masked = masked_open(eval, loop->body);
     for (int retry = 0; retry < RETRY_LIMIT && !settled; retry++) {
         eval_move(eval, at);
         OpenLoop outer = loop_open(eval);
@@ -339,11 +339,11 @@ static Flow stage_loop(Eval *eval, Loop *loop, bool endless)
     if (good && !settled) FAIL(eval, loop_unsettled, at);
     if (!good || !settled) return FLOW_ERROR;
     bool breaks = jump_possible(eval, JUMP_BREAK), returns = jump_possible(eval, JUMP_RETURN);
-    if (!endless || breaks || loop->lanes.broken)
+    if (!endless || breaks || loop->masked.broken)
         return finish_loop(eval, breaks || returns ? FLOW_MAYBE : FLOW_NEXT, loop->orelse,
-                           &loop->lanes);
-    lanes_close(eval, &loop->lanes);
-    if (loop->lanes.returned) return eval->parallel->loops > 0 ? FLOW_CONTINUE : FLOW_RETURN;
+                           &loop->masked);
+    masked_close(eval, &loop->masked);
+    if (loop->masked.returned) return eval->parallel->loops > 0 ? FLOW_CONTINUE : FLOW_RETURN;
     if (returns) jump_take(eval, JUMP_RETURN, eval->at); /* there is no other way out */
     return returns ? FLOW_RETURN : FLOW_GONE;
 }
@@ -369,7 +369,7 @@ static bool is_wide(const Object *object)
 
 static Value *stage_bound(Eval *eval, Object *bound, DType dtype, bool differ)
 {
-    return differ ? lanes_number(eval, bound, dtype, eval->at)
+    return differ ? masked_number(eval, bound, dtype, eval->at)
                   : stage_scalar(eval, bound, dtype, eval->at);
 }
 
@@ -426,7 +426,7 @@ static bool is_positive(const Value *value, int *left)
 static bool set_bounds(Eval *eval, Loop *loop, Object *const bounds[3])
 {
     bool wide = is_wide(bounds[0]) || is_wide(bounds[1]) || is_wide(bounds[2]), differ = false;
-    for (int i = 0; i < 3; i++) differ |= lanes_differ(eval, bounds[i]);
+    for (int i = 0; i < 3; i++) differ |= masked_differ(eval, bounds[i]);
     if (bounds[2]->kind == OBJECT_INT) loop->by = bounds[2]->as.integer;
     for (int i = 0; i < 3; i++) {
         loop->bounds[i] = stage_bound(eval, bounds[i], wide ? DTYPE_i64 : DTYPE_i32, differ);

@@ -71,7 +71,7 @@ static bool breaks_plainly(const Parallel *parallel, unsigned jumps)
            parallel->loop != NULL && parallel->loop->jumps == 1;
 }
 
-bool lanes_leave_by(const Eval *eval, const Nodes bodies[2])
+bool masked_leave_by(const Eval *eval, const Nodes bodies[2])
 {
     const Parallel *parallel = eval->parallel;
     if (parallel == NULL || eval->control != parallel->base_control) return false;
@@ -116,7 +116,7 @@ static Value *read(Eval *eval, Value *variable)
 static void add_mask(Eval *eval, Value *variable)
 {
     build2(&eval->builder, OP_var_set, variable,
-           lanes_either(eval, eval->parallel->mask, read(eval, variable)));
+           masked_either(eval, eval->parallel->mask, read(eval, variable)));
 }
 
 /* ---- results ---- */
@@ -178,22 +178,22 @@ static bool is_alike(const Object *a, const Object *b)
 static bool keep_result(Eval *eval, Object *value, Value *mask, Span at)
 {
     LaneExit *exit = &eval->frame->exit;
-    Object *whole = lanes_stretch(eval, value, false, at);
+    Object *whole = masked_stretch(eval, value, false, at);
     if (whole == NULL) return false;
     if (exit->result == NULL) {
         Builder call = at_call(eval);
         exit->result = make_result(eval, &call, whole);
     }
     Object *old = read_result(eval, exit->result);
-    if (mask != NULL) whole = lanes_choose(eval, mask, value, old, at);
-    if (whole != NULL) whole = lanes_stretch(eval, whole, false, at);
+    if (mask != NULL) whole = masked_choose(eval, mask, value, old, at);
+    if (whole != NULL) whole = masked_stretch(eval, whole, false, at);
     if (whole == NULL) return false;
     if (is_alike(exit->result, whole)) return write_result(eval, exit->result, whole, at);
     FAIL(eval, parallel_return, at, "values of different kinds");
     return false;
 }
 
-Object *lanes_result(Eval *eval)
+Object *masked_result(Eval *eval)
 {
     const Object *result = eval->frame->exit.result;
     return result != NULL ? read_result(eval, result) : NULL;
@@ -201,9 +201,9 @@ Object *lanes_result(Eval *eval)
 
 /* ---- loops and calls ---- */
 
-LaneLoop lanes_open(Eval *eval, Nodes body)
+MaskedLoop masked_open(Eval *eval, Nodes body)
 {
-    LaneLoop loop = {0};
+    MaskedLoop loop = {0};
     Parallel *parallel = eval->parallel;
     if (parallel == NULL) return loop;
     const unsigned jumps = jumps_of(body);
@@ -222,43 +222,43 @@ LaneLoop lanes_open(Eval *eval, Nodes body)
     return loop;
 }
 
-void lanes_close(Eval *eval, const LaneLoop *loop)
+void masked_close(Eval *eval, const MaskedLoop *loop)
 {
     if (eval->parallel == NULL || !loop->returned) return;
-    Value *rest = lanes_others(eval, read(eval, eval->frame->exit.returned));
-    eval->parallel->mask = lanes_both(eval, eval->parallel->mask, rest);
+    Value *rest = masked_others(eval, read(eval, eval->frame->exit.returned));
+    eval->parallel->mask = masked_both(eval, eval->parallel->mask, rest);
 }
 
-Flow lanes_orelse(Eval *eval, const LaneLoop *loop, Nodes orelse)
+Flow masked_orelse(Eval *eval, const MaskedLoop *loop, Nodes orelse)
 {
     if (eval->parallel == NULL || orelse.count == 0) return eval_block(eval, orelse);
     Value *outer = eval->parallel->mask;
-    eval->parallel->mask = lanes_left_in(eval, loop);
+    eval->parallel->mask = masked_left_in(eval, loop);
     const Flow flow = eval_block(eval, orelse);
     eval->parallel->mask = outer;
     return flow;
 }
 
-bool lanes_left(const LaneLoop *loop)
+bool masked_left(const MaskedLoop *loop)
 {
     return loop->broken || loop->returned;
 }
 
-Value *lanes_left_in(Eval *eval, const LaneLoop *loop)
+Value *masked_left_in(Eval *eval, const MaskedLoop *loop)
 {
     Value *mask = eval->parallel->mask;
-    if (loop->gone == NULL || !lanes_left(loop)) return mask;
-    return lanes_both(eval, mask, lanes_others(eval, read(eval, loop->gone)));
+    if (loop->gone == NULL || !masked_left(loop)) return mask;
+    return masked_both(eval, mask, masked_others(eval, read(eval, loop->gone)));
 }
 
-Lanes lanes_enter(Eval *eval, LaneLoop *loop)
+MaskedFrame masked_enter(Eval *eval, MaskedLoop *loop)
 {
     Parallel *parallel = eval->parallel;
-    if (parallel == NULL) return (Lanes){0};
-    const Lanes outer = {parallel->mask, parallel->entered, parallel->called,
-                         parallel->loop, parallel->loops,   parallel->base_control};
+    if (parallel == NULL) return (MaskedFrame){0};
+    const MaskedFrame outer = {parallel->mask, parallel->entered, parallel->called,
+                               parallel->loop, parallel->loops,   parallel->base_control};
     if (loop != NULL) {
-        parallel->mask = lanes_left_in(eval, loop);
+        parallel->mask = masked_left_in(eval, loop);
     } else {
         parallel->called = parallel->mask;
         eval->frame->exit.region = eval->builder.region;
@@ -271,7 +271,7 @@ Lanes lanes_enter(Eval *eval, LaneLoop *loop)
     return outer;
 }
 
-void lanes_leave(Eval *eval, Lanes outer)
+void masked_leave(Eval *eval, MaskedFrame outer)
 {
     Parallel *parallel = eval->parallel;
     if (parallel == NULL) return;
@@ -297,7 +297,7 @@ static bool refuse(Eval *eval, JumpKind kind, Span at, Flow *flow)
     return true;
 }
 
-bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow)
+bool masked_jump(Eval *eval, JumpKind kind, Span at, Flow *flow)
 {
     const Parallel *parallel = eval->parallel;
     if (parallel == NULL) return false;
@@ -314,7 +314,7 @@ bool lanes_jump(Eval *eval, JumpKind kind, Span at, Flow *flow)
     return true;
 }
 
-bool lanes_return(Eval *eval, Object *value, Span at, Flow *flow)
+bool masked_return(Eval *eval, Object *value, Span at, Flow *flow)
 {
     const Parallel *parallel = eval->parallel;
     Frame *frame = eval->frame;
@@ -324,7 +324,7 @@ bool lanes_return(Eval *eval, Object *value, Span at, Flow *flow)
     if (eval->control != parallel->base_control) return refuse(eval, JUMP_RETURN, at, flow);
     if (parallel->loops == 0 && frame->exit.result == NULL) {
         if (frame->result != NULL)
-            value = lanes_choose(eval, parallel->mask, value, frame->result, at);
+            value = masked_choose(eval, parallel->mask, value, frame->result, at);
         frame->result = value;
         frame->returned = at;
         *flow = value != NULL ? FLOW_RETURN : FLOW_ERROR;
@@ -334,7 +334,7 @@ bool lanes_return(Eval *eval, Object *value, Span at, Flow *flow)
         return refuse(eval, JUMP_RETURN, at, flow);
     *flow = parallel->loops == 0 ? FLOW_RETURN : FLOW_CONTINUE;
     if (!keep_result(eval, value, parallel->mask, at)) *flow = FLOW_ERROR;
-    for (LaneLoop *loop = parallel->loop; loop != NULL; loop = loop->outer) {
+    for (MaskedLoop *loop = parallel->loop; loop != NULL; loop = loop->outer) {
         if (loop->gone != NULL) add_mask(eval, loop->gone);
         loop->returned = true;
     }

@@ -8,7 +8,7 @@
 Object *stage_ifexp(Eval *eval, const NodeIfExp *node, Object *test)
 {
     const Span at = eval_move_to(eval, node->test);
-    if (lanes_differ(eval, test)) return lanes_choice(eval, node, test);
+    if (masked_differ(eval, test)) return masked_choice(eval, node, test);
     Value *condition = stage_condition(eval, test, at);
     return condition != NULL ? stage_choice(eval, node, condition) : NULL;
 }
@@ -21,8 +21,8 @@ static Flow run_branch(Eval *eval, void *context)
 Flow stage_if(Eval *eval, const NodeIf *node, Object *test, Rest *rest)
 {
     Nodes bodies[2] = {node->body, node->orelse};
-    if (lanes_differ(eval, test) || lanes_leave_by(eval, bodies))
-        return stage_lanes(eval, test, bodies);
+    if (masked_differ(eval, test) || masked_leave_by(eval, bodies))
+        return stage_masked(eval, test, bodies);
     Value *condition = stage_condition(eval, test, eval->at);
     const Way ways[2] = {{run_branch, &bodies[0], block_leaves(bodies[0])},
                          {run_branch, &bodies[1], block_leaves(bodies[1])}};
@@ -47,7 +47,7 @@ bool staged_constant(const Object *object, int64_t *out)
 bool staged_is_integer(const Eval *eval, const Object *object)
 {
     const Type *type = staged_object_type(object);
-    return (type_is_scalar(type) || lanes_differ(eval, object)) && dtype_is_integer(type->dtype);
+    return (type_is_scalar(type) || masked_differ(eval, object)) && dtype_is_integer(type->dtype);
 }
 
 Object *staged_dtype(Eval *eval, const Object *object)

@@ -45,7 +45,7 @@ Object *core_is_parallel(Eval *eval, const Bound *bound)
 
 /* ---- tiles in the shape of the loop ---- */
 
-bool lanes_differ(const Eval *eval, const Object *object)
+bool masked_differ(const Eval *eval, const Object *object)
 {
     const Type *type = eval->parallel != NULL ? argument_type(object) : NULL;
     return type != NULL && type->kind == TYPE_TILE;
@@ -56,7 +56,7 @@ static Value *stretch(Eval *eval, Value *value, Span at)
     return stage_broadcast(eval, value, eval->parallel->rank, eval->parallel->shape, at);
 }
 
-/* A number of each lane, as another type; NULL: reported. */
+/* A number of each iteration, as another type; NULL: reported. */
 static Value *stretched_as(Eval *eval, Value *value, const char *what, DType dtype, Span at)
 {
     if (value == NULL) return NULL;
@@ -65,28 +65,28 @@ static Value *stretched_as(Eval *eval, Value *value, const char *what, DType dty
     return stretch(eval, stage_cast(eval, value, dtype), at);
 }
 
-Value *lanes_number(Eval *eval, Object *object, DType dtype, Span at)
+Value *masked_number(Eval *eval, Object *object, DType dtype, Span at)
 {
     return stretched_as(eval, stage_operand(eval, object, at), "the value", dtype, at);
 }
 
-Value *lanes_condition(Eval *eval, Object *object, Span at)
+Value *masked_condition(Eval *eval, Object *object, Span at)
 {
     if (eval->parallel == NULL) return stage_condition(eval, object, at);
     return stretched_as(eval, stage_operand(eval, object, at), "a condition", DTYPE_b1, at);
 }
 
-Value *lanes_both(Eval *eval, Value *a, Value *b)
+Value *masked_both(Eval *eval, Value *a, Value *b)
 {
     return a == NULL ? b : b == NULL ? a : build2(&eval->builder, OP_and, a, b);
 }
 
-Value *lanes_either(Eval *eval, Value *a, Value *b)
+Value *masked_either(Eval *eval, Value *a, Value *b)
 {
     return a == NULL ? b : build2(&eval->builder, OP_or, a, b);
 }
 
-Value *lanes_others(Eval *eval, Value *mask)
+Value *masked_others(Eval *eval, Value *mask)
 {
     return build1(&eval->builder, OP_not, mask);
 }
@@ -94,7 +94,7 @@ Value *lanes_others(Eval *eval, Value *mask)
 enum { PARTS_DEPTH = 4000 }; /* a list may hold itself */
 
 /* a where the mask is true, else b; of tuples and lists part by part. NULL: reported. */
-Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
+Object *masked_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
 {
     if (!eval_works(eval, WORK_OF_STAGED, at)) return NULL;
     if (a == b || (!object_is_staged(a) && !object_is_staged(b) && a->kind == b->kind &&
@@ -106,7 +106,7 @@ Object *lanes_choose(Eval *eval, Value *mask, Object *a, Object *b, Span at)
         parts->as.list.class = a->as.list.class;
         eval->depth++;
         for (uint32_t i = 0; i < a->as.list.count && parts != NULL; i++) {
-            Object *part = lanes_choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
+            Object *part = masked_choose(eval, mask, a->as.list.items[i], b->as.list.items[i], at);
             if (part != NULL)
                 list_append(eval, parts, part);
             else
@@ -145,26 +145,26 @@ static Object *as_tile(Eval *eval, const Binding *binding, Object *object, Span 
     return object_ir(eval, stretch(eval, stage_value(eval, object), at));
 }
 
-Object *lanes_bind(Eval *eval, Binding *binding, Object *object, Span at)
+Object *masked_bind(Eval *eval, Binding *binding, Object *object, Span at)
 {
     const Parallel *parallel = eval->parallel;
     if (binding->variable && binding->control < parallel->control) {
         FAIL(eval, parallel_write, at, binding->name);
         return NULL;
     }
-    if (older_value(eval, binding) == NULL || binding->lanes == parallel->mask) {
-        if (!binding->variable) binding->lanes = parallel->mask;
+    if (older_value(eval, binding) == NULL || binding->masked == parallel->mask) {
+        if (!binding->variable) binding->masked = parallel->mask;
         return as_tile(eval, binding, object, at);
     }
     if (parallel->mask == NULL) {
-        binding->lanes = NULL;
+        binding->masked = NULL;
         return as_tile(eval, binding, object, at);
     }
     Object *old = binding_get(eval, binding, at);
-    return old != NULL ? lanes_choose(eval, parallel->mask, object, old, at) : NULL;
+    return old != NULL ? masked_choose(eval, parallel->mask, object, old, at) : NULL;
 }
 
-bool lanes_assign_all(Eval *eval, const Node *target, Object *object)
+bool masked_assign_all(Eval *eval, const Node *target, Object *object)
 {
     if (eval->parallel == NULL) return assign_target(eval, target, object);
     Value *mask = eval->parallel->mask;
@@ -174,7 +174,7 @@ bool lanes_assign_all(Eval *eval, const Node *target, Object *object)
     return good;
 }
 
-Object *lanes_hold(Eval *eval, Object *object)
+Object *masked_hold(Eval *eval, Object *object)
 {
     if (object->as.ir.var == NULL || object->fresh) return object;
     return object_ir(eval, stage_value(eval, object));
@@ -182,37 +182,37 @@ Object *lanes_hold(Eval *eval, Object *object)
 
 /* ---- ways that a tile decides ---- */
 
-Flow stage_lanes(Eval *eval, Object *test, const Nodes bodies[2])
+Flow stage_masked(Eval *eval, Object *test, const Nodes bodies[2])
 {
     Parallel *parallel = eval->parallel;
     Value *outer = parallel->mask, *left = NULL;
-    Value *condition = lanes_condition(eval, test, eval->at);
+    Value *condition = masked_condition(eval, test, eval->at);
     Flow flows[2] = {FLOW_NEXT, FLOW_NEXT};
     if (condition == NULL) return FLOW_ERROR;
     for (int i = 0; i < 2; i++) {
         if (bodies[i].count == 0) continue;
-        Value *own = lanes_both(eval, outer, i == 0 ? condition : lanes_others(eval, condition));
+        Value *own = masked_both(eval, outer, i == 0 ? condition : masked_others(eval, condition));
         parallel->mask = own;
         flows[i] = eval_block(eval, bodies[i]);
         if (flows[i] == FLOW_ERROR) break;
         if (flow_leaves(flows[i]))
-            left = lanes_either(eval, left, own);
+            left = masked_either(eval, left, own);
         else if (parallel->mask != own)
-            left =
-                lanes_either(eval, left, lanes_both(eval, own, lanes_others(eval, parallel->mask)));
+            left = masked_either(eval, left,
+                                 masked_both(eval, own, masked_others(eval, parallel->mask)));
     }
-    parallel->mask = left != NULL ? lanes_both(eval, outer, lanes_others(eval, left)) : outer;
+    parallel->mask = left != NULL ? masked_both(eval, outer, masked_others(eval, left)) : outer;
     if (flows[0] == FLOW_ERROR || flows[1] == FLOW_ERROR) return FLOW_ERROR;
     return flow_leaves(flows[0]) && flow_leaves(flows[1]) ? flow_join(flows[0], flows[1])
                                                           : FLOW_NEXT;
 }
 
-Value *lanes_any(Eval *eval, Object *test, Span at)
+Value *masked_any(Eval *eval, Object *test, Span at)
 {
     int64_t ones[TYPE_RANK], dims[TYPE_RANK];
-    Value *condition = test != NULL ? lanes_condition(eval, test, at) : eval->parallel->mask;
+    Value *condition = test != NULL ? masked_condition(eval, test, at) : eval->parallel->mask;
     if (condition == NULL) return NULL;
-    if (test != NULL) condition = lanes_both(eval, eval->parallel->mask, condition);
+    if (test != NULL) condition = masked_both(eval, eval->parallel->mask, condition);
     const int rank = condition->type->rank;
     for (int i = 0; i < rank; i++) {
         ones[i] = 1;
@@ -225,12 +225,12 @@ Value *lanes_any(Eval *eval, Object *test, Span at)
     return build1(&eval->builder, OP_item, any);
 }
 
-bool lanes_narrow(Eval *eval, Object *test, Span at)
+bool masked_narrow(Eval *eval, Object *test, Span at)
 {
     Parallel *parallel = eval->parallel;
-    Value *condition = lanes_condition(eval, test, at);
+    Value *condition = masked_condition(eval, test, at);
     if (condition == NULL) return false;
-    parallel->mask = lanes_both(eval, parallel->mask, condition);
+    parallel->mask = masked_both(eval, parallel->mask, condition);
     return true;
 }
 
@@ -239,29 +239,30 @@ static Object *eval_masked(Eval *eval, const Node *node, Value *condition)
 {
     Parallel *parallel = eval->parallel;
     Value *outer = parallel->mask;
-    parallel->mask = lanes_both(eval, outer, condition);
+    parallel->mask = masked_both(eval, outer, condition);
     Object *value = eval_expr(eval, node);
     parallel->mask = outer;
     return value;
 }
 
-Object *lanes_choice(Eval *eval, const NodeIfExp *node, Object *test)
+Object *masked_choice(Eval *eval, const NodeIfExp *node, Object *test)
 {
     const Span at = eval->at;
-    Value *condition = lanes_condition(eval, test, at);
+    Value *condition = masked_condition(eval, test, at);
     if (condition == NULL) return NULL;
     Object *a = eval_masked(eval, node->body, condition);
-    Object *b = a != NULL ? eval_masked(eval, node->orelse, lanes_others(eval, condition)) : NULL;
-    return b != NULL ? lanes_choose(eval, condition, a, b, at) : NULL;
+    Object *b = a != NULL ? eval_masked(eval, node->orelse, masked_others(eval, condition)) : NULL;
+    return b != NULL ? masked_choose(eval, condition, a, b, at) : NULL;
 }
 
 /* The right side of `and` or `or`, for the iterations that the left one leaves open. */
-Object *lanes_right(Eval *eval, Operator op, Object *left, const Node *right)
+Object *masked_right(Eval *eval, Operator op, Object *left, const Node *right)
 {
-    if (!lanes_differ(eval, left)) return eval_expr(eval, right);
-    Value *condition = lanes_condition(eval, left, eval->at);
+    if (!masked_differ(eval, left)) return eval_expr(eval, right);
+    Value *condition = masked_condition(eval, left, eval->at);
     if (condition == NULL) return NULL;
-    return eval_masked(eval, right, op == OPERATOR_And ? condition : lanes_others(eval, condition));
+    return eval_masked(eval, right,
+                       op == OPERATOR_And ? condition : masked_others(eval, condition));
 }
 
 /* ---- the loop ---- */
@@ -448,7 +449,7 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
 
 /* A number as a tile of the loop's shape, a tuple part by part; what is known of a record stays so.
  * NULL: reported. */
-Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at)
+Object *masked_stretch(Eval *eval, Object *object, bool of_record, Span at)
 {
     if (!eval_works(eval, WORK_OF_STAGED, at)) return NULL;
     if (!object_is_sequence(object)) {
@@ -464,7 +465,7 @@ Object *lanes_stretch(Eval *eval, Object *object, bool of_record, Span at)
     of_record = of_record || object_is_record(object);
     eval->depth++;
     for (uint32_t i = 0; i < object->as.list.count && parts != NULL; i++) {
-        Object *part = lanes_stretch(eval, object->as.list.items[i], of_record, at);
+        Object *part = masked_stretch(eval, object->as.list.items[i], of_record, at);
         if (part != NULL)
             list_append(eval, parts, part);
         else
@@ -496,12 +497,12 @@ Object *core_elementwise(Eval *eval, const Bound *bound)
     begin_elements(eval, &parallel);
     Object *result = call_simple(eval, bound->values[0], (int)arguments->as.list.count,
                                  arguments->as.list.items, bound->at);
-    if (result != NULL) result = lanes_stretch(eval, result, false, bound->at);
+    if (result != NULL) result = masked_stretch(eval, result, false, bound->at);
     eval->parallel = NULL;
     return result;
 }
 
-Object *lanes_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at)
+Object *masked_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at)
 {
     Parallel parallel = {.rank = rank, .all_come = true};
     Object *arguments[TYPE_RANK];
@@ -519,7 +520,7 @@ Object *lanes_init(Eval *eval, Object *function, int rank, Value *const *indices
 
 /* ---- what the block does as a whole ---- */
 
-bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
+bool masked_allow(Eval *eval, const BuiltinRow *row, Span at)
 {
     static const char *const COLLECTIVE[] = {
         "load",        "store",        "dot",       "reduce",  "scan",         "item",
@@ -540,22 +541,22 @@ bool lanes_allow(Eval *eval, const BuiltinRow *row, Span at)
 /* ---- `and` and `or` ---- */
 
 /* Both sides are computed, the right one for the iterations that want it. */
-Object *lanes_join(Eval *eval, Operator op, Object *left, Object *right, Span at)
+Object *masked_join(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    const bool lanes = lanes_differ(eval, left) || lanes_differ(eval, right);
-    Value *a = lanes ? lanes_condition(eval, left, at) : stage_condition(eval, left, at);
+    const bool masked = masked_differ(eval, left) || masked_differ(eval, right);
+    Value *a = masked ? masked_condition(eval, left, at) : stage_condition(eval, left, at);
     if (a == NULL) return NULL;
-    Value *b = lanes ? lanes_condition(eval, right, at) : stage_condition(eval, right, at);
+    Value *b = masked ? masked_condition(eval, right, at) : stage_condition(eval, right, at);
     if (b == NULL) return NULL;
     return object_ir(eval, build2(&eval->builder, op == OPERATOR_And ? OP_and : OP_or, a, b));
 }
 
-Object *lanes_operands(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index)
+Object *masked_operands(Eval *eval, const NodeBoolOp *node, Object *result, uint32_t index)
 {
     for (uint32_t i = index; result != NULL && i < node->values.count; i++) {
-        Object *right = lanes_right(eval, node->op, result, node->values.items[i]);
+        Object *right = masked_right(eval, node->op, result, node->values.items[i]);
         result = right != NULL
-                     ? lanes_join(eval, node->op, result, right, eval_move_to(eval, &node->base))
+                     ? masked_join(eval, node->op, result, right, eval_move_to(eval, &node->base))
                      : NULL;
     }
     return result;

@@ -47,9 +47,9 @@ Object *slot_read(Eval *eval, const Slot *slot, Span at)
 /* ---- writing ---- */
 
 /* In a parallel loop: by the iterations at hand. */
-static Value *lanes_written(Eval *eval, Value *var, Object *object, Span at)
+static Value *masked_written(Eval *eval, Value *var, Object *object, Span at)
 {
-    Value *value = lanes_number(eval, object, var->type->content->dtype, at);
+    Value *value = masked_number(eval, object, var->type->content->dtype, at);
     Value *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
     if (value == NULL || mask == NULL) return value;
     return build3(&eval->builder, OP_select, mask, value, build1(&eval->builder, OP_var_get, var));
@@ -58,7 +58,7 @@ static Value *lanes_written(Eval *eval, Value *var, Object *object, Span at)
 static bool write_cell(Eval *eval, Value *var, Object *value, Span at)
 {
     Value *written = type_is_tile(var->type->content)
-                         ? lanes_written(eval, var, value, at)
+                         ? masked_written(eval, var, value, at)
                          : stage_scalar(eval, value, var->type->content->dtype, at);
     if (written != NULL) build2(&eval->builder, OP_var_set, var, written);
     return written != NULL;

@@ -53,7 +53,7 @@ Object *core_variable(Eval *eval, const Bound *bound)
         return NULL;
     if (in_host_part(eval)) return FAIL(eval, outside_launch, bound->at);
     if (!argument_absent(bound->values[1])) {
-        init = eval->parallel != NULL ? lanes_number(eval, bound->values[1], dtype, bound->at)
+        init = eval->parallel != NULL ? masked_number(eval, bound->values[1], dtype, bound->at)
                                       : stage_scalar(eval, bound->values[1], dtype, bound->at);
         if (init == NULL) return NULL;
     }

@@ -209,7 +209,7 @@ static const Type *variable_type(Eval *eval, const Object *object, const ObjectV
     const Object *next = nexts->data[0];
     for (size_t i = 1; i < nexts->count && object_is_known(eval, next); i++) next = nexts->data[i];
     for (size_t i = 0; i < nexts->count && eval->parallel != NULL; i++)
-        if (lanes_differ(eval, nexts->data[i])) next = nexts->data[i];
+        if (masked_differ(eval, nexts->data[i])) next = nexts->data[i];
     const Type *wanted = content_type(eval, next);
     if (!object_is_number(object) && wanted != NULL && wanted->kind != TYPE_TILE) return type;
     bool keeps = object->kind == OBJECT_FLOAT && object_is_number(next);
@@ -418,7 +418,7 @@ static bool spread(const Writer *writer, Object *object)
 bool variable_write(Eval *eval, Binding *binding, Object *object, Span at)
 {
     const Writer writer = {eval, binding, object, at};
-    if (binding->object->kind == OBJECT_CELL && lanes_differ(eval, object))
+    if (binding->object->kind == OBJECT_CELL && masked_differ(eval, object))
         return spread(&writer, object);
     if (binding->object->kind == OBJECT_TILE)
         return write_cell(&writer, binding->object->as.ir.var, object);

@@ -9,14 +9,14 @@ typedef struct Unrolling {
     Object *map;   /* of a range, or NULL */
     bool guarded;  /* other ways have left the loop */
     bool finished; /* the rest was staged, `else` and all */
-    LaneLoop lanes;
+    MaskedLoop masked;
 } Unrolling;
 
 /* A loop's target is the item itself: `for acc in tiles` may write to each. */
 static bool bind_item(Eval *eval, const Node *target, Object *item)
 {
     if (target->kind != NODE_Name || item->kind != OBJECT_TILE)
-        return lanes_assign_all(eval, target, item);
+        return masked_assign_all(eval, target, item);
     Binding *binding =
         bindings_make(eval, &eval->frame->scope->bindings, NODE_AS(Name, target)->id);
     binding_put(eval, binding, object_keep(eval, item), target->span);
@@ -71,10 +71,10 @@ static Flow run_iterations(Eval *eval, void *context)
         if (unrolling->finished) return stage_while(eval, NODE_AS(While, unrolling->node));
         if (flow == FLOW_BREAK) return FLOW_NEXT;
         if (eval->staging != NULL) iteration_open(eval);
-        const Lanes lanes = lanes_enter(eval, &unrolling->lanes);
+        const MaskedFrame masked = masked_enter(eval, &unrolling->masked);
         const int before = failures(eval);
         flow = eval_block(eval, unrolling->body);
-        lanes_leave(eval, lanes);
+        masked_leave(eval, masked);
         if (eval->staging != NULL) iteration_close(eval);
         if (failures(eval) != before) return FLOW_ERROR;
         if (flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_ERROR) return flow;
@@ -91,11 +91,11 @@ static Flow unroll(Eval *eval, Unrolling *unrolling)
 {
     bool stages = eval->staging != NULL;
     OpenLoop outer = stages ? loop_open(eval) : (OpenLoop){0};
-    unrolling->lanes = lanes_open(eval, unrolling->body);
+    unrolling->masked = masked_open(eval, unrolling->body);
     Flow flow = run_iterations(eval, unrolling);
     if (stages) loop_close(eval, outer);
     if (!unrolling->finished || unrolling->guarded)
-        flow = finish_loop(eval, flow, unrolling->orelse, &unrolling->lanes);
+        flow = finish_loop(eval, flow, unrolling->orelse, &unrolling->masked);
     return flow;
 }
 
@@ -156,17 +156,17 @@ static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
     Object *result = frame->result;
     const LaneExit exit = frame->exit;
     eval->quiet++;
-    LaneLoop loop = lanes_open(eval, node->body);
-    const Lanes lanes = lanes_enter(eval, &loop);
+    MaskedLoop loop = masked_open(eval, node->body);
+    const MaskedFrame masked = masked_enter(eval, &loop);
     Flow flow = eval_block(eval, node->body);
-    lanes_leave(eval, lanes);
+    masked_leave(eval, masked);
     eval->quiet--;
     frame->result = result;
     frame->exit = exit;
     loop_close(eval, outer);
     bool stops =
         flow != FLOW_ERROR && !(flow == FLOW_BREAK || flow == FLOW_RETURN) &&
-        (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN) || lanes_left(&loop));
+        (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN) || masked_left(&loop));
     control_leave(eval, control, &changes);
     op_erase(op);
     eval->needed_missing = needed_missing;

@@ -13,7 +13,7 @@
 void binding_put(Eval *eval, Binding *binding, Object *object, Span at)
 {
     binding_note(eval, binding);
-    if (binding->object == NULL && eval->parallel != NULL) binding->lanes = eval->parallel->mask;
+    if (binding->object == NULL && eval->parallel != NULL) binding->masked = eval->parallel->mask;
     binding->object = object;
     binding->at = at;
     binding->clock = ++eval->clock;
@@ -24,7 +24,7 @@ Object *object_hold(Eval *eval, Object *object)
 {
     if (object_is_record(object)) return record_hold(eval, object, false);
     if (object->kind != OBJECT_TILE) return object;
-    if (eval->parallel != NULL) return eval->ops->lanes_hold(eval, object);
+    if (eval->parallel != NULL) return eval->ops->masked_hold(eval, object);
     if (object->fresh && object->as.ir.var != NULL && object->as.ir.whole == NULL) {
         object->fresh = false;
         return object;
@@ -46,7 +46,7 @@ Object *object_keep(Eval *eval, Object *object)
 bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
 {
     if (eval->parallel != NULL &&
-        (object = eval->ops->lanes_bind(eval, binding, object, at)) == NULL)
+        (object = eval->ops->masked_bind(eval, binding, object, at)) == NULL)
         return false;
     if (object_is_variable(binding->object) && !object_is_variable(object))
         return eval->ops->slot_write(eval, binding->object->as.place, object, at);

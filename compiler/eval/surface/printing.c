@@ -15,17 +15,17 @@ typedef struct Format {
     Value *operands[MOST];
 } Format;
 
-static bool fault(Format *format, const char *text)
-{
-    FAIL(format->eval, bad_format, format->at, text);
-    return false;
-}
-
 /* Integers become 64 bits wide, floats double. */
 static bool take_value(Format *format, char letter)
 {
-    if (format->used == format->given) return fault(format, "the format asks for more values");
-    if (format->used == MOST) return fault(format, "12 values at most are printed at once");
+    if (format->used == format->given) {
+        FAIL(format->eval, print_values, format->at, "more");
+        return false;
+    }
+    if (format->used == MOST) {
+        FAIL(format->eval, print_many, format->at);
+        return false;
+    }
     Value *value = stage_operand(format->eval, format->values[format->used], format->at);
     if (value == NULL) return false;
     const bool wants_float = strchr("eEfFgGaA", letter) != NULL;
@@ -55,8 +55,10 @@ static bool read_conversion(Format *format)
     format->text += flags;
     const size_t shown = 1 + flags, length = strspn(format->text, "hlzjt");
     const char letter = format->text[length];
-    if (letter == '\0' || strchr("diouxXceEfFgGaA", letter) == NULL || flags > 16)
-        return fault(format, "this format has a conversion that is not one of d i u o x c e f g a");
+    if (letter == '\0' || strchr("diouxXceEfFgGaA", letter) == NULL || flags > 16) {
+        FAIL(format->eval, print_conversion, format->at);
+        return false;
+    }
     buf_printf(&format->out, "%.*s", (int)shown, start);
     if (strchr("diouxX", letter) != NULL) buf_text(&format->out, "ll");
     buf_printf(&format->out, "%c", letter);
@@ -72,7 +74,9 @@ static bool read_format(Format *format)
         format->text += plain;
         if (*format->text == '%' && !read_conversion(format)) return false;
     }
-    return format->used == format->given || fault(format, "the format asks for fewer values");
+    if (format->used == format->given) return true;
+    FAIL(format->eval, print_values, format->at, "fewer");
+    return false;
 }
 
 Object *core_print(Eval *eval, const Bound *bound)

@@ -15,7 +15,7 @@ static Object *computed_init(Eval *eval, Object *function, int rank, const int64
 {
     Value *indices[TYPE_RANK];
     for (int i = 0; i < rank; i++) indices[i] = coordinates(eval, rank, shape, i);
-    return lanes_init(eval, function, rank, indices, at);
+    return masked_init(eval, function, rank, indices, at);
 }
 
 static Object *new_tile(Eval *eval, const Type *content, Value *init)

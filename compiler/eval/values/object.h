@@ -99,7 +99,7 @@ typedef struct Binding {
     Sight sight;
     int control;   /* of a variable: depth of run-time control where it was made */
     Object *owner; /* of the items of a list or dict: that one (structure.c) */
-    Value *lanes;  /* in a parallel loop: the iterations that have had it all along; NULL: all */
+    Value *masked; /* in a parallel loop: the iterations that have had it all along; NULL: all */
 } Binding;
 
 typedef VEC(Binding *) BindingVec;

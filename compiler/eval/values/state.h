@@ -39,12 +39,12 @@ typedef struct LaneExit {
 } LaneExit;
 
 /* A serial loop that iterations of a parallel one may leave on their own. */
-typedef struct LaneLoop {
+typedef struct MaskedLoop {
     Value *gone; /* a variable: which have left; NULL: none can */
     int jumps;   /* in its text */
     bool broken, returned;
-    struct LaneLoop *outer;
-} LaneLoop;
+    struct MaskedLoop *outer;
+} MaskedLoop;
 
 typedef struct Frame { /* of a call */
     Scope *scope;
@@ -95,7 +95,7 @@ typedef struct Parallel {
     bool all_come;             /* no loop, but the elements of a tile: all threads come here */
     Value *mask;               /* the iterations that do what is staged now; NULL: all */
     Value *entered, *called;   /* the mask where the round, or the call, at hand began */
-    LaneLoop *loop;            /* at hand; NULL: none, or one that none leaves */
+    MaskedLoop *loop;          /* at hand; NULL: none, or one that none leaves */
     int loops;                 /* of the call at hand that are open */
     int control,
         base_control; /* depth of run-time control in the body; where `entered` was noted */
@@ -256,11 +256,11 @@ typedef struct Way {
 typedef Object *LogicWork(Eval *eval, const void *context);
 
 /* Around the loop's rounds (NULL: a call): who leaves comes back behind it. */
-typedef struct Lanes {
+typedef struct MaskedFrame {
     Value *mask, *entered, *called;
-    LaneLoop *loop;
+    MaskedLoop *loop;
     int loops, control;
-} Lanes;
+} MaskedFrame;
 
 typedef struct Arguments {
     ObjectVec positional;

@@ -460,7 +460,7 @@ bool length_is_fit(Eval *eval, const Object *length, Span at)
         return false;
     }
     if (length->as.integer >= 0) return true;
-    FAIL(eval, value_range, at, "what __len__ returns is negative");
+    FAIL(eval, negative_length, at);
     return false;
 }
 

@@ -10,13 +10,13 @@
 #include "passes/analysis/uniformity.h"
 #include "ir/op_vec.h"
 
-typedef struct Lanes {
+typedef struct Masking {
     Kernel *kernel;
     PassContext *context;
     Agreement *agreement;
     Arena *arena;
     OpVec own; /* what is done under the condition */
-} Lanes;
+} Masking;
 
 /* ---- what is a thread's own ---- */
 
@@ -33,19 +33,19 @@ static bool is_joint(const Op *op)
     return joint;
 }
 
-static bool differs(const Lanes *lanes, const Op *op, const Value *value)
+static bool differs(const Masking *masking, const Op *op, const Value *value)
 {
-    return threads_differ(lanes->agreement, value, op_threads(op)) != NULL;
+    return threads_differ(masking->agreement, value, op_threads(op)) != NULL;
 }
 
 /* What happens once is done by the block's first thread, which has a place in the launch. */
-static bool is_own(const Lanes *lanes, const Op *op)
+static bool is_own(const Masking *masking, const Op *op)
 {
     switch ((int)op->code) {
     case OP_print:
     case OP_check: return true;
     case OP_check_index:
-    case OP_element_load: return differs(lanes, op, &op->results[0]);
+    case OP_element_load: return differs(masking, op, &op->results[0]);
     case OP_element_store:
         return operand(op, memory)->type->kind != TYPE_LOCAL && !op_int(op, ATTR_once, 0) &&
                !op_int(op, ATTR_idle, 0);
@@ -55,19 +55,19 @@ static bool is_own(const Lanes *lanes, const Op *op)
 }
 
 typedef struct Search {
-    const Lanes *lanes;
+    const Masking *masking;
     bool found;
 } Search;
 
 static void find_own(Op *op, void *context)
 {
     Search *search = context;
-    search->found |= is_own(search->lanes, op);
+    search->found |= is_own(search->masking, op);
 }
 
-static bool has_own(const Lanes *lanes, const Op *op)
+static bool has_own(const Masking *masking, const Op *op)
 {
-    Search search = {lanes, false};
+    Search search = {masking, false};
     for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_own, &search);
     return search.found;
 }
@@ -78,38 +78,38 @@ static void find_idle(Op *op, void *context)
 }
 
 /* An `if` or loop that each thread goes its own way through, or that makes nothing for all. */
-static bool is_own_way(const Lanes *lanes, const Op *op)
+static bool is_own_way(const Masking *masking, const Op *op)
 {
     bool own = true, idle = false;
     for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_idle, &idle);
     if (idle) return false;
     for (int i = 0; i < op->result_count; i++) {
         if (op->results[i].type->kind != TYPE_SCALAR) return false;
-        own &= differs(lanes, op, &op->results[i]);
+        own &= differs(masking, op, &op->results[i]);
     }
-    return threads_part(lanes->agreement, op) != NULL || (own && has_own(lanes, op));
+    return threads_part(masking->agreement, op) != NULL || (own && has_own(masking, op));
 }
 
-static void collect(Lanes *lanes, const Region *region)
+static void collect(Masking *masking, const Region *region)
 {
     for (Op *op = region->first; op; op = op->next) {
-        const bool parts = op->region_count > 0 && !is_joint(op) && is_own_way(lanes, op);
-        if (parts || is_own(lanes, op))
-            vec_push(lanes->arena, &lanes->own, op);
+        const bool parts = op->region_count > 0 && !is_joint(op) && is_own_way(masking, op);
+        if (parts || is_own(masking, op))
+            vec_push(masking->arena, &masking->own, op);
         else
-            for (int i = 0; i < op->region_count; i++) collect(lanes, op->regions[i]);
+            for (int i = 0; i < op->region_count; i++) collect(masking, op->regions[i]);
     }
 }
 
 /* ---- under the condition ---- */
 
 /* Where it is not done its results are zero. */
-static void guard(Lanes *lanes, Op *op, Value *condition)
+static void guard(Masking *masking, Op *op, Value *condition)
 {
     const int count = op->result_count;
-    const Type **types = arena_new_array(lanes->arena, const Type *, count + 1);
-    Value **done = arena_new_array(lanes->arena, Value *, count + 1);
-    Value **none = arena_new_array(lanes->arena, Value *, count + 1);
+    const Type **types = arena_new_array(masking->arena, const Type *, count + 1);
+    Value **done = arena_new_array(masking->arena, Value *, count + 1);
+    Value **none = arena_new_array(masking->arena, Value *, count + 1);
     for (int i = 0; i < count; i++) types[i] = op->results[i].type;
     Builder at = builder_before(op);
     Op *when = build_op(&at, OP_if, 1, &condition, count, types);
@@ -136,35 +136,35 @@ static void dissolve(Op *op)
     op_erase(op);
 }
 
-static void take_apart(Lanes *lanes, Op *op)
+static void take_apart(Masking *masking, Op *op)
 {
     if (!is_joint(op)) {
         op_set_int(op, ATTR_idle, 0);
         return;
     }
-    lanes->own = (OpVec){0};
-    lanes->agreement = analysis_uniformity(lanes->context);
-    collect(lanes, op->regions[0]);
-    for (size_t i = 0; i < lanes->own.count; i++)
-        guard(lanes, lanes->own.data[i], operand(op, condition));
+    masking->own = (OpVec){0};
+    masking->agreement = analysis_uniformity(masking->context);
+    collect(masking, op->regions[0]);
+    for (size_t i = 0; i < masking->own.count; i++)
+        guard(masking, masking->own.data[i], operand(op, condition));
     dissolve(op);
-    analysis_invalidate(lanes->context);
+    analysis_invalidate(masking->context);
 }
 
 /* What stands within another one is part of that once it is gone. */
-static void visit(Lanes *lanes, Region *region)
+static void visit(Masking *masking, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
-        for (int i = 0; i < op->region_count; i++) visit(lanes, op->regions[i]);
-        if (op->code == OP_if && op_int(op, ATTR_idle, 0)) take_apart(lanes, op);
+        for (int i = 0; i < op->region_count; i++) visit(masking, op->regions[i]);
+        if (op->code == OP_if && op_int(op, ATTR_idle, 0)) take_apart(masking, op);
     }
 }
 
 bool pass_masked_execution(Kernel *kernel, PassContext *context)
 {
-    Lanes lanes = {.kernel = kernel, .context = context, .arena = arena_new()};
-    visit(&lanes, kernel->host);
-    arena_free(lanes.arena);
+    Masking masking = {.kernel = kernel, .context = context, .arena = arena_new()};
+    visit(&masking, kernel->host);
+    arena_free(masking.arena);
     return true;
 }

@@ -1,4 +1,4 @@
-# The pages are built from the tables: every option, command, code and operation is in one; mandoc finds nothing to say.
+# The pages are built from the tables: every option, command, code and operation is in one.
 make -s -C $TILE_ROOT BUILD=$TMP/build docs Q=@ > /dev/null || exit
 cd $TMP/build/man; ls
 plain() { sed 's/\\-/-/g; s/\\&//g; s/\\e/\\/g' $1; }
@@ -11,5 +11,4 @@ $TILEC opt --list | while read -r pass _; do grep -q "^.It Ic $pass\$" passes.tx
 sed -n 's/^OP(\([a-z_0-9]*\),.*/\1/p' $TILE_ROOT/compiler/ir/ops.def | while read -r op; do grep -q "^.Ic $op\$" ops.txt || echo "tile-ops.7 lacks $op"; done
 sed -n 's/^TILE_API .*\(tile_[a-z_]*\)(.*/\1/p' $TILE_ROOT/runtime/include/tile/tile.h $TILE_ROOT/runtime/include/tile/dlpack.h | while read -r name; do grep -qE "^.F[no] $name\b" libtile.3 || echo "libtile.3 lacks $name"; done
 grep -c 'self\.' tile.5 | awk '{ print ($1 > 50 ? "operations of Script are listed" : "tile.5 lacks the operations of Script") }'
-if command -v mandoc > /dev/null; then mandoc -T lint tilec.1 libtile.3 tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7 | grep -v 'referenced manual not found\|longer than 80 bytes'; fi
 exit 0
