@@ -82,6 +82,26 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
 
 /* ---- which tiles ---- */
 
+static ValueAnswer is_unforeseen(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    const Op *op = value->op;
+    const bool is_loaded =
+        op && op->parent == pipeline->loop->regions[0] && is_steady_load(pipeline->pass, op);
+    return is_loaded                              ? VALUE_OPERANDS
+           : loop_foresees(pipeline->loop, value) ? VALUE_ENOUGH
+           : !op || op->parent != pipeline->loop->regions[0] || op->region_count ||
+                   !op_has(op, PURE)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
+/* Whether it can be computed iterations ahead, loads of memory that stays as it is included. */
+static bool foresees(const Pipeline *pipeline, const Value *value)
+{
+    return !value_finds(value, is_unforeseen, (Pipeline *)(uintptr_t)pipeline);
+}
+
 static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
 {
     if (operand(copy, tile)->op->code != OP_shared_alloc)
@@ -91,7 +111,7 @@ static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
     if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
         return "so many of these tiles are more than one tile may hold";
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile) && !loop_foresees(pipeline->loop, copy->operands[i]))
+        if (i != operand_index(copy, tile) && !foresees(pipeline, copy->operands[i]))
             return "where it copies from is not known before the iteration";
     return NULL;
 }
@@ -777,6 +797,7 @@ bool pass_multi_buffer(Kernel *kernel, PassContext *context)
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
         pass.launch = launch_region(op);
+        launch_note_writes(&pass);
         const StoreFaults stores = multi_buffer_note_stores(&pass);
         pipeline_region(&pass, pass.launch);
         analysis_invalidate(context);

@@ -31,6 +31,8 @@ typedef struct Pass {
     const Target *target;
     Arena *arena;
     Region *launch;
+    Map written; /* of the launch: parameters whose memory it writes; see nest.c */
+    bool writes_any;
 } Pass;
 
 /* In which a block takes tiles of different length. */
@@ -130,6 +132,11 @@ void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map);
 void persistent_end(const PersistentTile *tile, Value *stage, Value *parity);
 
 /* ---- nest.c: a loop within loops and branches of the author's ---- */
+
+/* Which memory the launch writes, into the pass. */
+void launch_note_writes(Pass *pass);
+/* An element of memory that the launch does not write: it may be loaded at any time. */
+bool is_steady_load(const Pass *pass, const Op *op);
 
 /* Whether it is the index of a loop around the pipelined one. */
 bool nest_counts(const Pipeline *pipeline, const Value *value);

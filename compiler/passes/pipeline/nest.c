@@ -37,31 +37,46 @@ static const Parameter *parameter_of(const Value *view)
     return pointer_parameter(view->op->parent->kernel, operand(view->op, pointer));
 }
 
-typedef struct Writes {
-    const Pipeline *pipeline;
-    bool may_copied; /* what is copied may be written */
-} Writes;
-
-static bool is_copied(const Pipeline *pipeline, const Value *view)
-{
-    const Parameter *written = parameter_of(view);
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const Parameter *copied = parameter_of(operand(pipeline->buffers.data[i].copy, view));
-        if (!written || !copied || written == copied) return true;
-    }
-    return false;
-}
-
 /* Of global memory; what it does not say, it may do. */
-static void look_at_writes(Op *op, void *context)
+static void note_write(Op *op, void *context)
 {
-    Writes *writes = context;
+    Pass *pass = context;
     if (!op_has(op, WRITES) || op->region_count || op->code == OP_shared_alloc ||
         op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy)
         return;
     const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
-    if (!memory || (memory->type->kind == TYPE_VIEW && is_copied(writes->pipeline, memory)))
-        writes->may_copied = true;
+    if (memory && memory->type->kind != TYPE_VIEW) return;
+    const Parameter *parameter = memory ? parameter_of(memory) : NULL;
+    if (!parameter)
+        pass->writes_any = true;
+    else
+        map_set(pass->arena, &pass->written, parameter, pass);
+}
+
+void launch_note_writes(Pass *pass)
+{
+    pass->written = (Map){0};
+    pass->writes_any = false;
+    region_visit(pass->launch, note_write, pass);
+}
+
+static bool is_written(const Pass *pass, const Value *view)
+{
+    const Parameter *parameter = parameter_of(view);
+    return pass->writes_any || !parameter || map_has(&pass->written, parameter);
+}
+
+bool is_steady_load(const Pass *pass, const Op *op)
+{
+    return op->code == OP_element_load && operand(op, memory)->type->kind == TYPE_VIEW &&
+           !is_written(pass, operand(op, memory));
+}
+
+static bool may_write_copied(const Pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (is_written(pipeline->pass, operand(pipeline->buffers.data[i].copy, view))) return true;
+    return false;
 }
 
 static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
@@ -79,16 +94,15 @@ static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
 const char *nest_fault(const Pipeline *pipeline)
 {
     OpVec levels = {0};
-    Writes writes = {.pipeline = pipeline};
     if (!pipeline->by_tensor) return "the loop is within another one, or a branch";
     find_levels(pipeline, &levels);
     for (size_t i = 0; i < levels.count; i++) {
         const char *fault = fault_of_level(pipeline, levels.data[i]);
         if (fault) return fault;
     }
-    op_visit(levels.data[0], look_at_writes, &writes);
-    return writes.may_copied ? "memory that it copies may be written between one time and the next"
-                             : NULL;
+    return may_write_copied(pipeline)
+               ? "memory that it copies may be written between one time and the next"
+               : NULL;
 }
 
 /* ---- producers ---- */

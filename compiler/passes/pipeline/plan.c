@@ -387,14 +387,58 @@ static void find_once(const Plan *plan)
     }
 }
 
+/* ---- branches ---- */
+
+/* Nothing but elementwise work, which may as well be done for nothing. */
+static bool is_branch_of_elements(const Pass *pass, const Op *op)
+{
+    if (op->code != OP_if) return false;
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            if (inner->code != OP_yield && !is_steady_load(pass, inner) &&
+                (!op_has(inner, PURE) || op_has(inner, COOP)))
+                return false;
+    return true;
+}
+
+static Value *choose_result(Builder *builder, const Op *branch, int result)
+{
+    const Type *type = branch->results[result].type;
+    Value *condition = operand(branch, condition), *either[2];
+    for (int r = 0; r < 2; r++)
+        either[r] = operand_list(region_terminator(branch->regions[r]), values)[result];
+    if (either[0] == either[1]) return either[0];
+    if (type->kind == TYPE_TILE) {
+        const Type *mask =
+            type_tile(builder->kernel->types, DTYPE_b1, type->rank, type->shape, NULL);
+        condition = build_op(builder, OP_splat, 1, &condition, 1, &mask)->results;
+    }
+    return build3(builder, OP_select, condition, either[0], either[1]);
+}
+
+/* Both ways are gone, and results chosen. */
+static void flatten(Op *branch)
+{
+    for (int r = 0; r < 2; r++)
+        for (Op *op = branch->regions[r]->first, *next; op; op = next) {
+            next = op->next;
+            if (op->code != OP_yield) op_move_before(op, branch);
+        }
+    Builder builder = builder_before(branch);
+    builder.span = branch->span;
+    for (int i = 0; i < branch->result_count; i++)
+        value_replace(&branch->results[i], choose_result(&builder, branch, i));
+    op_erase(branch);
+}
+
 /* ---- whether ---- */
 
 static bool may_be_in(const Pipeline *pipeline, const Op *op)
 {
     if (op->region_count) return false;
     if (op->code == OP_copy) return multi_buffer_has(pipeline, op);
-    return op_info(op->code)->traits & PURE || plan_touches_memory(op) || op->code == OP_yield ||
-           op->code == OP_shared_alloc;
+    return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || plan_touches_memory(op) ||
+           op->code == OP_yield || op->code == OP_shared_alloc;
 }
 
 static bool is_copied_ahead(const Pipeline *pipeline, const Value *tile)
@@ -422,8 +466,9 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
 
 static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
 {
-    if (!may_be_in(pipeline, op))
+    if (!may_be_in(pipeline, op) && !is_branch_of_elements(pipeline->pass, op)) {
         return "it does more than copy, multiply, compute with tiles and read or write memory";
+    }
     return op->code == OP_dot ? fault_of_product(pipeline, op) : NULL;
 }
 
@@ -437,6 +482,14 @@ static const char *fault_of_body(Plan *plan)
             map_set(plan->arena, &plan->async, op, (void *)(uintptr_t)op);
     }
     return plan->async.count ? NULL : "it has no product that wgmma can do";
+}
+
+static void flatten_branches(Plan *plan)
+{
+    for (Op *op = body_of(plan)->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_if) flatten(op);
+    }
 }
 
 bool plan_is_async(const Plan *plan, const Op *op)
@@ -544,6 +597,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     const char *fault = fault_of_body(plan);
     if (!fault) fault = fault_of_split_by_plan(pipeline);
     if (fault) return fault;
+    flatten_branches(plan);
     find_steps(plan);
     fault = choose_stages(plan);
     if (fault) return fault;

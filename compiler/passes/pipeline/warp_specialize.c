@@ -31,6 +31,7 @@ static ValueAnswer is_unknown(const Value *value, void *context)
                    ? VALUE_ENOUGH
                    : VALUE_FOUND;
     if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
+    if (is_steady_load(pipeline->pass, value->op)) return VALUE_OPERANDS;
     return value->op->region_count || !op_has(value->op, PURE) || op_has(value->op, COOP)
                ? VALUE_FOUND
                : VALUE_OPERANDS;
