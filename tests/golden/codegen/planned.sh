@@ -15,7 +15,7 @@ show planned.tile 'pair.compile(T.Tensor((64, 192), T.float16), T.Tensor((192, 6
 show planned.tile 'three.compile(T.Tensor((64, 64), T.float16), T.Tensor((1024, 64), T.float16))'
 
 show planned_loads.tile 'ragged.compile(T.Tensor((3, 64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((4,), T.int32))'
-show planned_loads.tile 'paged.compile(T.Tensor((64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 256), T.float16), T.Tensor((8,), T.int32), T.Tensor((1,), T.int32))'
+show planned_loads.tile 'paged.compile(T.Tensor((128, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 256), T.float16), T.Tensor((8,), T.int32), T.Tensor((1,), T.int32))'
 show planned_loads.tile 'chased.compile(T.Tensor((64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((8,), T.int32), 4)'
 show nested.tile 'tiles.compile(T.Tensor((256, 256), T.float16), T.Tensor((256, 128), T.float16))'
 show nested.tile 'powers.compile(T.Tensor((64, 256), T.float16), T.Tensor((256, 64), T.float16), 3)'
