@@ -6,12 +6,17 @@ static Value *wide(Lower *lower, Value *value)
     return address_cast(lower, DTYPE_i64, lower_scalar(lower, value));
 }
 
-static void check(Lower *lower, const Op *op, const char *predicate, Value *a, Value *b)
+void lower_check(Lower *lower, const char *text, const char *predicate, Value *a, Value *b)
 {
     Value *condition = address_cmp(lower, predicate, a, b);
     Op *made = build_op(&lower->at, OP_check, 1, &condition, 0, NULL);
-    op_set_text(made, ATTR_text, op_attr(op, ATTR_text)->text);
+    op_set_text(made, ATTR_text, text);
     op_set_int(made, ATTR_emulated, 1);
+}
+
+static void check(Lower *lower, const Op *op, const char *predicate, Value *a, Value *b)
+{
+    lower_check(lower, op_attr(op, ATTR_text)->text, predicate, a, b);
 }
 
 void lower_assume(Lower *lower, Op *op)

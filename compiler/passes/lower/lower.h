@@ -54,6 +54,8 @@ Value *address_zero(Lower *lower, DType dtype); /* of any element type */
 Value *address_op(Lower *lower, OpCode code, Value *a, Value *b);
 Value *address_cast(Lower *lower, DType dtype, Value *a);
 Value *address_cmp(Lower *lower, const char *predicate, Value *a, Value *b);
+/* assume.c: the emulator says by the text where it does not hold; GPUs do not ask. */
+void lower_check(Lower *lower, const char *text, const char *predicate, Value *a, Value *b);
 Value *address_and(Lower *lower, Value *a, Value *b); /* of predicates; NULL is true */
 Value *address_shared(Lower *lower, DType dtype, const Op *alloc);
 /* The same place of shared memory in another block of the cluster. */

@@ -189,11 +189,58 @@ static Value *scattered_pointer(Lower *lower, const SharedAccess *access, int re
     return offset ? address_op(lower, OP_ptr_add, access->base, offset) : access->base;
 }
 
+/* Whether it is {aligned} where it begins at such multiples. */
+static bool lies_so(const Lower *lower, const Op *view, const int64_t *multiples)
+{
+    const Type *part = view->results[0].type;
+    return layout_view(lower->kernel->layouts, operand(view, tile)->type->layout, part->rank,
+                       op_attr(view, ATTR_dims)->integers, part->shape, multiples) == part->layout;
+}
+
+/* Of those offsets that are not always 0, by what multiples it lies so. False: by none. */
+static bool least_multiples(const Lower *lower, const Op *view, const int64_t *known,
+                            int64_t *least)
+{
+    const int rank = operand(view, tile)->type->rank;
+    for (int d = 0; d < rank; d++) least[d] = known[d] ? INT64_C(1) << LAYOUT_BITS : 0;
+    if (!lies_so(lower, view, least)) return false;
+    for (int d = 0; d < rank; d++) {
+        int64_t before = least[d];
+        while (before > 1) {
+            least[d] = before / 2;
+            if (!lies_so(lower, view, least)) break;
+            before = least[d];
+        }
+        least[d] = before;
+    }
+    return true;
+}
+
+/* What a text promises of offsets that are known at run time alone. */
+static void watch_alignment(Lower *lower, const Op *view)
+{
+    static const char text[] = "{aligned} promises what does not hold";
+    int64_t known[LAYOUT_RANK], least[LAYOUT_RANK];
+    const int rank = operand(view, tile)->type->rank;
+    Value *const *offsets = operand_list(view, offsets);
+    for (int d = 0; d < rank; d++) known[d] = facts_of(lower->facts, offsets[d]).multiple;
+    if (lies_so(lower, view, known)) return;
+    const bool ever = least_multiples(lower, view, known, least);
+    for (int d = 0; d < rank; d++) {
+        if (known[d] == 0 || (ever && known[d] % least[d] == 0)) continue;
+        Value *first = address_cast(lower, DTYPE_i64, lower_scalar(lower, offsets[d])),
+              *of = address_const(lower, DTYPE_i64, ever ? least[d] : 1);
+        lower_check(lower, text, ever ? "eq" : "lt", address_op(lower, OP_rem, first, of),
+                    address_const(lower, DTYPE_i64, 0));
+    }
+}
+
 void shared_watch(Lower *lower, const Value *part)
 {
     const Op *view = part->op;
     if (!view || view->code != OP_shared_view) return;
     shared_watch(lower, operand(view, tile));
+    if (op_int(view, ATTR_aligned, 0)) watch_alignment(lower, view);
     if (!op_int(view, ATTR_watched, 0)) return;
     const Attr *dims = op_attr(view, ATTR_dims);
     int64_t beyond[TYPE_RANK] = {0}; /* elements behind the first one */
