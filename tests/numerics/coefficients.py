@@ -14,7 +14,7 @@ from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, si
 
 mp.prec = 400
 GUARD = 6
-POLYNOMIALS = ("exp", "log", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide",
+POLYNOMIALS = ("exp", "log", "log2", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide",
                "sin_half", "cos_half")
 ERFC_END = {"f32": 10.5, "f64": 28.0}  # erfc is zero from here on
 FORMATS = {
@@ -109,6 +109,9 @@ def tables(name):
         rows["exp2_wide"] = polynomial(power, mpf("-1.001"), mpf("1.001"), lambda f: f / 2**f, p + 2)
     log_tail = safe(root(lambda s: ((2 * atanh(s) - 2 * s) / s**3 - mpf(2) / 3) / s**2))
     rows["log"] = polynomial(log_tail, 0, w_most, lambda w: w**2 / 2, bits + form["exponent"] + 3)
+    if name == "f32":  # of log2(1 + f) without its first term, within one place
+        near = safe(lambda f: (log(1 + f) / f - 1) / f / log(2))
+        rows["log2"] = polynomial(near, (sqrt(mpf(2)) / 2 - 1) * mpf("1.001"), t_most, lambda f: f**2 / log(1 + f) * log(2) if f else f, p + 3)
     rows["sin"] = polynomial(safe(root(lambda r: (sin(r) - r) / r**3)), 0, z_most, lambda z: z, bits)
     rows["cos"] = polynomial(safe(root(lambda r: (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most, lambda z: z**2, bits)
     if name == "f32":  # of half of the square, within one place

@@ -1,5 +1,6 @@
-/* register_tiles.c: shared tiles that threads could as well have in registers become variables,
- * which promote makes values of; needs a TYPED kernel in SSA.
+/* register_tiles.c: tiles that threads could as well have in registers: shared tiles become
+ * variables, which promote makes values of, and what was loaded is not loaded again; needs a TYPED
+ * kernel in SSA.
  *
  * A tile that is written and read as a whole only, by ops of all threads, says nothing of who has
  * which element: where each thread reads what it wrote itself, a way through shared memory and two
@@ -157,6 +158,64 @@ static void make_variable(Kernel *kernel, Op *alloc)
     op_erase(alloc);
 }
 
+/* ---- what was loaded ---- */
+
+static bool fits_reuse(const Tiles *tiles, const Type *tile)
+{
+    const int64_t bytes = dtype_memory_bytes(tile->dtype, type_elements(tile));
+    return bytes <= (int64_t)COST_RELOAD_REGISTERS * REGISTER_BYTES * tiles->threads;
+}
+
+static bool same_ints(const Op *a, const Op *b, AttrKey key)
+{
+    const Attr *x = op_attr(a, key), *y = op_attr(b, key);
+    bool same = !x == !y && (!x || x->count == y->count);
+    for (int i = 0; same && x && i < x->count; i++) same = x->integers[i] == y->integers[i];
+    return same;
+}
+
+static bool is_same_load(const Op *a, const Op *b)
+{
+    bool same = a->operand_count == b->operand_count && a->results[0].type == b->results[0].type &&
+                same_ints(a, b, ATTR_dims) && same_ints(a, b, ATTR_bounds) &&
+                !op_attr(a, ATTR_evict) && !op_attr(b, ATTR_evict);
+    for (int i = 0; same && i < a->operand_count; i++) same = a->operands[i] == b->operands[i];
+    return same;
+}
+
+/* After it memory may hold something else, by this thread or by others. */
+static bool may_write(const Op *op)
+{
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inside = op->regions[r]->first; inside; inside = inside->next)
+            if (may_write(inside)) return true;
+    if (op->region_count || (op_info(op->code)->traits & (PURE | TERM))) return false;
+    const Value *memory = op_memory(op);
+    if (op_has(op, STORES) && memory && !op_has(op, ATOMIC) && memory->type->kind != TYPE_VIEW)
+        return false;
+    return op_has(op, WRITES) && op->code != OP_shared_alloc && op->code != OP_local_alloc;
+}
+
+static void reuse_loads(Tiles *tiles, const Region *region, OpVec *loaded)
+{
+    const size_t before = loaded->count;
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        if (may_write(op)) loaded->count = 0;
+        for (int r = 0; r < op->region_count; r++) reuse_loads(tiles, op->regions[r], loaded);
+        if (op->code != OP_load || !fits_reuse(tiles, op->results[0].type)) continue;
+        size_t at = 0;
+        while (at < loaded->count && !is_same_load(loaded->data[at], op)) at++;
+        if (at == loaded->count) {
+            vec_push(tiles->arena, loaded, op);
+            continue;
+        }
+        value_replace(op->results, loaded->data[at]->results);
+        op_erase(op);
+    }
+    if (loaded->count > before) loaded->count = before;
+}
+
 /* ---- the launches ---- */
 
 static bool can_be_registers(const Tiles *tiles, const Value *tile)
@@ -181,8 +240,10 @@ bool pass_register_tiles(Kernel *kernel, PassContext *context)
         if (op->code != OP_launch || kernel->is_strict) continue;
         Tiles tiles = {.arena = kernel->arena, .threads = WARP_SIZE * launch_warps(op)};
         region_visit(launch_region(op), look, &tiles);
-        for (size_t i = 0; i < tiles.found.count && !tiles.others; i++)
-            make_variable(kernel, tiles.found.data[i]);
+        if (tiles.others) continue;
+        for (size_t i = 0; i < tiles.found.count; i++) make_variable(kernel, tiles.found.data[i]);
+        OpVec loaded = {0};
+        reuse_loads(&tiles, launch_region(op), &loaded);
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* unroll.c: loops by whose variables a thread finds the elements of an array of its own, and those
- * that the author wants unrolled; needs a TYPED kernel in SSA.
+/* unroll.c: loops by whose variables a thread finds the elements of an array of its own, those that
+ * the author wants unrolled, and those that run once; needs a TYPED kernel in SSA.
  *
  * A thread's registers have no addresses: an array is in registers where each access says by a
  * number which element it means, and else in memory, which is a hundred times slower. Where all
@@ -274,6 +274,43 @@ static void unroll_loop(Unroll *unroll, Op *loop)
     op_erase(loop);
 }
 
+/* Of one iteration: what is in it stands in its place. */
+static void open_loop(Op *loop, const Trips *trips)
+{
+    const Region *body = loop->regions[0];
+    Builder at = builder_before(loop);
+    const DType dtype = operand(loop, begin)->type->dtype;
+    value_replace(body->arguments[0], build_const(&at, dtype, trips->begin));
+    for (int i = 0; i < loop->result_count; i++)
+        value_replace(body->arguments[1 + i], loop->operands[operand_index(loop, init) + i]);
+    while (body->first != body->last) op_move_before(body->first, loop);
+    for (int i = 0; i < loop->result_count; i++)
+        value_replace(&loop->results[i], body->last->operands[i]);
+    op_erase(loop);
+}
+
+static bool multiplies(const Region *region)
+{
+    for (const Op *op = region->first; op; op = op->next) {
+        if (op_has(op, DOT)) return true;
+        for (int r = 0; r < op->region_count; r++)
+            if (multiplies(op->regions[r])) return true;
+    }
+    return false;
+}
+
+/* Products are left where their operands are copied as loops have it. */
+static void open_single(Op *op, void *context)
+{
+    Trips trips;
+    const Map nothing = {0};
+    (void)context;
+    for (int r = 0; r < op->region_count; r++) region_visit(op->regions[r], open_single, context);
+    if (op->code == OP_for && trips_of(&nothing, op, &trips) && trips.begin < trips.end &&
+        trips.end - trips.begin <= trips.step && !multiplies(op->regions[0]))
+        open_loop(op, &trips);
+}
+
 static void find_outermost(Op *op, void *context)
 {
     Unroll *unroll = context;
@@ -292,6 +329,8 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit(kernel, look_at_loop, &unroll);
     kernel_visit(kernel, find_outermost, &unroll);
     for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) region_visit(op->regions[0], open_single, NULL);
     arena_free(unroll.arena);
     return true;
 }
