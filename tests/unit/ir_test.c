@@ -122,6 +122,7 @@ static void make_scalars(Maker *maker)
     maker->flag = build_cmp(&maker->b, "lt", maker->x, maker->x);
     maker->x = build3(&maker->b, OP_select, maker->flag, maker->x, maker->x);
     maker->f = build_cast(&maker->b, DTYPE_f32, maker->x);
+    maker->f = build3(&maker->b, OP_slope, maker->f, maker->f, maker->f);
     static const OpCode floats[] = {OP_sqrt, OP_floor, OP_ceil, OP_trunc, OP_round};
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
         maker->f = build1(&maker->b, floats[i], maker->f);
@@ -391,6 +392,9 @@ static const char thread_text[] =
     "    launch_wait %3\n"
     "    %20 = ptr_cast %2 : ptr<i32, shared>\n"
     "    %21 = atom %20, %1, %1, %3 {mode = min, order = acq_rel, scope = cta} : i32\n"
+    "    %half = const {number = 0.5} : f32\n"
+    "    %sum = ptr_cast %2 : ptr<f32, shared>\n"
+    "    red %sum, %half, %3 {order = relaxed, scope = cta}\n"
     "    cp_async %2, %p, %3 {bytes = 16}\n"
     "    %9, %10 = ldmatrix %2 {count = 2, transposed = 1} : vec<f16, 2>, vec<f16, 2>\n"
     "    stmatrix %2, %9, %10 {count = 2}\n"
@@ -920,7 +924,7 @@ static void test_traits_of_rows(void **state)
         {ACCESS, COOP, OPERAND_view, OPERAND_},
         {ACCESS, COOP, OPERAND_offsets, OPERAND_},
         {LOADS, READS, OPERAND_pointer, OPERAND_},
-        {PLANNED, COOP, OPERAND_, OPERAND_},
+        {PLANNED, 0, OPERAND_, OPERAND_},
         {BLOCKS, READS | WRITES | COOP, OPERAND_, OPERAND_},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -392,6 +392,7 @@ bool rule_tma_load(const Check *check)
                    is_of_block(operand(check->op, tile)) &&
                        is_of_block(operand(check->op, barriers)),
                    "tile and barriers are in the block's own shared memory") &&
+           require(check, operand_type(check, stage)->dtype == DTYPE_i32, "the stage is an i32") &&
            check_boxes(check);
 }
 

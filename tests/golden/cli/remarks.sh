@@ -31,7 +31,7 @@ cat > ptxas <<'END'
 #!/bin/sh
 echo 'release 12.8,' > "$6"
 sed -n "s/.*\.entry \([^(]*\)(.*/ptxas info : Compiling entry function '\1' for/p" "$4"
-grep -q wgmma.mma "$4" && echo '    8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads'
+grep -q wgmma.mma "$4" && echo '    80 bytes stack frame, 80 bytes spill stores, 80 bytes spill loads'
 echo 'ptxas info : Used 32 registers'
 END
 for again in 1 2; do said sm_90a wgmma_types 'Product(64, 64, 64, float16, float32)' | sed -n '/ a product of/p; / warps and /p'; done
