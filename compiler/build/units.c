@@ -144,21 +144,21 @@ static bool try_with(Stages *stages, const Pending *pending, unsigned features)
 
 /* What leaves too few registers for the rest is left out, one after the other: sums of two
  * iterations, producers and products in flight, and at last wgmma, as mma.sync takes its operands
- * and sums in smaller pieces. A few registers that spill cost less than the latter two gain. */
+ * and sums in smaller pieces. A few registers that spill cost less than producers gain. */
 static bool finish_image(Stages *stages, const Pending *pending)
 {
     static const struct {
         unsigned feature;
         int spills; /* bytes of a thread that it is worth */
-    } LEFT_OUT[] = {{MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS}, {HAS_WGMMA, COST_PLAN_SPILLS}};
+    } LEFT_OUT[] = {{MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS}, {HAS_WGMMA, 0}};
     const Image *image = pending->image;
     unsigned features = pending->arch->target->features;
     if (!image_finish(stages->codegen, pending->image)) return false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++) {
+        if (!(pending->uses & LEFT_OUT[i].feature)) continue;
         if (!is_serialised(image) && spills_of(image) <= LEFT_OUT[i].spills) return true;
         features &= ~LEFT_OUT[i].feature;
-        if (pending->uses & LEFT_OUT[i].feature && !try_with(stages, pending, features))
-            return false;
+        if (!try_with(stages, pending, features)) return false;
     }
     return true;
 }
