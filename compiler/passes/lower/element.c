@@ -170,13 +170,6 @@ static void store_all(Lower *lower, Op *op, const Neighbours *all)
         memory_write(lower, pointer, element.predicate, values[0]->type->dtype, all->count, values);
 }
 
-static bool is_last(const Op *op, const Neighbours *all)
-{
-    for (int i = 0; i < all->count; i++)
-        if (op_comes_before(op, all->ops[i])) return false;
-    return true;
-}
-
 void lower_element_store(Lower *lower, Op *op)
 {
     Neighbours *all = map_get(&lower->joined, op);
@@ -186,7 +179,7 @@ void lower_element_store(Lower *lower, Op *op)
         for (int i = 0; i < all->count; i++)
             map_set(lower->arena, &lower->joined, all->ops[i], all);
     }
-    if (is_last(op, all)) store_all(lower, op, all);
+    if (++all->met == all->count) store_all(lower, op, all);
 }
 
 void lower_element_atomic(Lower *lower, Op *op)

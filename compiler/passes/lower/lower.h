@@ -143,6 +143,7 @@ enum { NEIGHBOURS = ACCESS_BYTES }; /* elements of an access, at most */
 typedef struct Neighbours {
     Op *ops[NEIGHBOURS]; /* in the order of their elements */
     int count, before;   /* how many of them are before the one that was asked about */
+    int met;             /* of those that are written, so far */
 } Neighbours;
 /* With `op` and those that come after it; its count is 1 if there are none. */
 Neighbours neighbours_of(Lower *lower, Op *op);

@@ -3,4 +3,7 @@ needs python3
 cd $TILE_ROOT
 python3 tests/bench/growth.py --families '^(warp_stores|loops_of_stores|script_shared|shared_parts|thread_groups|wide_parallel_memory)$' \
     --arch sm_90a --divide 2 --doublings 2 --most 1.6 "$TILEC" > $TMP/table || cat $TMP/table
+# of many stores in a row each looks for its neighbours, not through all that comes behind it
+python3 tests/bench/growth.py --families '^stores_within_if$' --arch sm_90a --doublings 2 --most 1.5 "$TILEC" > $TMP/row || cat $TMP/row
+cat $TMP/row >> $TMP/table
 echo "$(grep -c sm_90a $TMP/table) families"
