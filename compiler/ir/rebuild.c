@@ -18,6 +18,23 @@ Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_cou
     return fresh;
 }
 
+/* The op with these operands, and results of `count` more types. */
+static Op *widen(Op *op, int operand_count, Value *const *operands, int count,
+                 const Type *const *more)
+{
+    Kernel *kernel = op->parent->kernel;
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < op->result_count; i++) vec_push(kernel->arena, &types, op->results[i].type);
+    for (int i = 0; i < count; i++) vec_push(kernel->arena, &types, more[i]);
+    Op *wide = op_rebuild(op, operand_count, operands, (int)types.count, types.data);
+    for (int i = 0; i < op->result_count; i++) {
+        wide->results[i].name = op->results[i].name;
+        value_replace(&op->results[i], &wide->results[i]);
+    }
+    op_erase(op);
+    return wide;
+}
+
 Op *loop_carry(Op *loop, int count, Value *const *first)
 {
     Kernel *kernel = loop->parent->kernel;
@@ -25,19 +42,16 @@ Op *loop_carry(Op *loop, int count, Value *const *first)
     VEC(const Type *) types = {0};
     for (int i = 0; i < loop->operand_count; i++)
         vec_push(kernel->arena, &operands, loop->operands[i]);
-    for (int i = 0; i < loop->result_count; i++)
-        vec_push(kernel->arena, &types, loop->results[i].type);
     for (int i = 0; i < count; i++) {
         vec_push(kernel->arena, &operands, first[i]);
         vec_push(kernel->arena, &types, first[i]->type);
     }
-    Op *wide = op_rebuild(loop, (int)operands.count, operands.data, (int)types.count, types.data);
-    for (int i = 0; i < loop->result_count; i++) {
-        wide->results[i].name = loop->results[i].name;
-        value_replace(&loop->results[i], &wide->results[i]);
-    }
-    op_erase(loop);
-    return wide;
+    return widen(loop, (int)operands.count, operands.data, count, types.data);
+}
+
+Op *branch_carry(Op *branch, int count, const Type *const *types)
+{
+    return widen(branch, branch->operand_count, branch->operands, count, types);
 }
 
 Op *region_terminator(const Region *region)

@@ -14,6 +14,9 @@ Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_cou
 /* A `for` that carries `first` too, behind what it carries already, in the place of `loop`, which
  * is gone. The region's new arguments and what it yields for them are the caller's to add. */
 Op *loop_carry(Op *loop, int count, Value *const *first);
+/* An `if` with results of these types, too: what its regions yield for them is the caller's to add.
+ */
+Op *branch_carry(Op *branch, int count, const Type *const *types);
 
 /* A region's last op if it is a terminator, else NULL. */
 Op *region_terminator(const Region *region);

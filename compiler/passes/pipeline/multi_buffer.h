@@ -31,7 +31,7 @@ typedef struct Pass {
     const Target *target;
     Arena *arena;
     Region *launch;
-    Map written; /* of the launch: parameters whose memory it writes; see nest.c */
+    Map written; /* of the launch: parameters whose memory it writes */
     bool writes_any;
 } Pass;
 
@@ -131,12 +131,15 @@ PersistentTile persistent_only(Region *region, int parity);
 void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map);
 void persistent_end(const PersistentTile *tile, Value *stage, Value *parity);
 
-/* ---- nest.c: a loop within loops and branches of the author's ---- */
+/* ---- plan_memory.c: what the launch writes ---- */
 
-/* Which memory the launch writes, into the pass. */
+/* Which memory the launch writes, into the pass; whether it may write the view's. */
 void launch_note_writes(Pass *pass);
+bool launch_writes(const Pass *pass, const Value *view);
 /* An element of memory that the launch does not write: it may be loaded at any time. */
 bool is_steady_load(const Pass *pass, const Op *op);
+
+/* ---- nest.c: a loop within loops and branches of the author's ---- */
 
 /* Whether it is the index of a loop around the pipelined one. */
 bool nest_counts(const Pipeline *pipeline, const Value *value);

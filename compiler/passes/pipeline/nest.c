@@ -10,17 +10,11 @@
 
 #include "passes/analysis/context.h"
 
-/* The ops between the launch and the loop, from the outermost. */
-static void find_levels(const Pipeline *pipeline, OpVec *levels)
+/* The ops between the region and the loop, from the innermost. */
+static void find_levels(const Pipeline *pipeline, const Region *region, OpVec *levels)
 {
-    const Pass *pass = pipeline->pass;
-    for (Op *op = pipeline->loop; op->parent != pass->launch; op = op->parent->parent)
-        vec_push(pass->arena, levels, op->parent->parent);
-    for (size_t i = 0; i < levels->count / 2; i++) {
-        Op *other = levels->data[i];
-        levels->data[i] = levels->data[levels->count - 1 - i];
-        levels->data[levels->count - 1 - i] = other;
-    }
+    for (const Op *op = pipeline->loop; op->parent != region; op = op->parent->parent)
+        vec_push(pipeline->pass->arena, levels, op->parent->parent);
 }
 
 bool nest_counts(const Pipeline *pipeline, const Value *value)
@@ -32,50 +26,11 @@ bool nest_counts(const Pipeline *pipeline, const Value *value)
 
 /* ---- whether ---- */
 
-static const Parameter *parameter_of(const Value *view)
-{
-    return pointer_parameter(view->op->parent->kernel, operand(view->op, pointer));
-}
-
-/* Of global memory; what it does not say, it may do. */
-static void note_write(Op *op, void *context)
-{
-    Pass *pass = context;
-    if (!op_has(op, WRITES) || op->region_count || op->code == OP_shared_alloc ||
-        op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy)
-        return;
-    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
-    if (memory && memory->type->kind != TYPE_VIEW) return;
-    const Parameter *parameter = memory ? parameter_of(memory) : NULL;
-    if (!parameter)
-        pass->writes_any = true;
-    else
-        map_set(pass->arena, &pass->written, parameter, pass);
-}
-
-void launch_note_writes(Pass *pass)
-{
-    pass->written = (Map){0};
-    pass->writes_any = false;
-    region_visit(pass->launch, note_write, pass);
-}
-
-static bool is_written(const Pass *pass, const Value *view)
-{
-    const Parameter *parameter = parameter_of(view);
-    return pass->writes_any || !parameter || map_has(&pass->written, parameter);
-}
-
-bool is_steady_load(const Pass *pass, const Op *op)
-{
-    return op->code == OP_element_load && operand(op, memory)->type->kind == TYPE_VIEW &&
-           !is_written(pass, operand(op, memory));
-}
-
 static bool may_write_copied(const Pipeline *pipeline)
 {
     for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (is_written(pipeline->pass, operand(pipeline->buffers.data[i].copy, view))) return true;
+        if (launch_writes(pipeline->pass, operand(pipeline->buffers.data[i].copy, view)))
+            return true;
     return false;
 }
 
@@ -95,8 +50,8 @@ const char *nest_fault(const Pipeline *pipeline)
 {
     OpVec levels = {0};
     if (!pipeline->by_tensor) return "the loop is within another one, or a branch";
-    find_levels(pipeline, &levels);
-    for (size_t i = 0; i < levels.count; i++) {
+    find_levels(pipeline, pipeline->pass->launch, &levels);
+    for (size_t i = levels.count; i-- > 0;) {
         const char *fault = fault_of_level(pipeline, levels.data[i]);
         if (fault) return fault;
     }
@@ -155,8 +110,8 @@ PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, M
     PersistentTile tile = persistent_only(group, parity);
     Value *carried[2] = {tile.stage, tile.parity};
     OpVec levels = {0};
-    find_levels(pipeline, &levels);
-    for (size_t i = 0; i < levels.count; i++) {
+    find_levels(pipeline, pipeline->pass->launch, &levels);
+    for (size_t i = levels.count; i-- > 0;) {
         const Op *level = levels.data[i];
         Builder builder = builder_before(tile.region->last);
         builder.span = level->span;
@@ -175,22 +130,6 @@ PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, M
 
 /* ---- consumers ---- */
 
-static Op *branch_carry(Op *op)
-{
-    Kernel *kernel = op->parent->kernel;
-    const Type *i32 = type_scalar(kernel->types, DTYPE_i32);
-    VEC(const Type *) types = {0};
-    for (int i = 0; i < op->result_count; i++) vec_push(kernel->arena, &types, op->results[i].type);
-    for (int i = 0; i < 2; i++) vec_push(kernel->arena, &types, i32);
-    Op *wide = op_rebuild(op, op->operand_count, op->operands, (int)types.count, types.data);
-    for (int i = 0; i < op->result_count; i++) {
-        wide->results[i].name = op->results[i].name;
-        value_replace(&op->results[i], &wide->results[i]);
-    }
-    op_erase(op);
-    return wide;
-}
-
 /* The level with the stage and the parity behind what it carries itself; its region that has the
  * loop, and what it begins with. */
 static Region *carry_through(const Pipeline *pipeline, Op **level, Value *carried[2])
@@ -203,7 +142,7 @@ static Region *carry_through(const Pipeline *pipeline, Op **level, Value *carrie
         op_add_operands(region_terminator(region), 2, carried);
         return region;
     }
-    *level = branch_carry(*level);
+    *level = branch_carry(*level, 2, (const Type *[]){carried[0]->type, carried[1]->type});
     for (int r = 0; r < 2; r++)
         op_add_operands(region_terminator((*level)->regions[r]), 2, carried);
     return (*level)->regions[multi_buffer_is_inside(pipeline->loop, (*level)->regions[1])];
@@ -213,10 +152,8 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile)
 {
     Value *carried[2] = {tile->stage, tile->parity};
     OpVec levels = {0};
-    Op *op = pipeline->loop;
     /* the launch's region is no longer around it, but the consumers' group */
-    for (; op->parent != tile->region; op = op->parent->parent)
-        vec_push(pipeline->pass->arena, &levels, op->parent->parent);
+    find_levels(pipeline, tile->region, &levels);
     for (size_t i = levels.count; i-- > 0;) {
         Op *level = levels.data[i];
         Region *inner = carry_through(pipeline, &level, carried);

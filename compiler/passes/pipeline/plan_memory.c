@@ -54,13 +54,16 @@ static const Value *view_of(const Op *op)
     return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
 }
 
+static const Parameter *parameter_of(const Value *view)
+{
+    return pointer_parameter(view->op->parent->kernel, operand(view->op, pointer));
+}
+
 static bool touches_global_of(const Op *earlier, const Op *later)
 {
     const Value *a = view_of(earlier), *b = view_of(later);
     if (!a || !b) return false;
-    Kernel *kernel = earlier->parent->kernel;
-    const Parameter *x = pointer_parameter(kernel, operand(a->op, pointer)),
-                    *y = pointer_parameter(kernel, operand(b->op, pointer));
+    const Parameter *x = parameter_of(a), *y = parameter_of(b);
     return x == y || !x || !y;
 }
 
@@ -74,6 +77,43 @@ bool plan_conflicts(const Op *earlier, const Op *later)
 bool plan_reads_registers(const Op *dot, const Op *op)
 {
     return dot->code == OP_dot && !plan_operand(dot, 0) && operand(dot, a)->op == op;
+}
+
+/* ---- of the launch ---- */
+
+/* Of global memory; what it does not say, it may do. */
+static void note_write(Op *op, void *context)
+{
+    Pass *pass = context;
+    if (!op_has(op, WRITES) || op->region_count || op->code == OP_shared_alloc ||
+        op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy)
+        return;
+    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
+    if (memory && memory->type->kind != TYPE_VIEW) return;
+    const Parameter *parameter = memory ? parameter_of(memory) : NULL;
+    if (!parameter)
+        pass->writes_any = true;
+    else
+        map_set(pass->arena, &pass->written, parameter, pass);
+}
+
+void launch_note_writes(Pass *pass)
+{
+    pass->written = (Map){0};
+    pass->writes_any = false;
+    region_visit(pass->launch, note_write, pass);
+}
+
+bool launch_writes(const Pass *pass, const Value *view)
+{
+    const Parameter *parameter = parameter_of(view);
+    return pass->writes_any || !parameter || map_has(&pass->written, parameter);
+}
+
+bool is_steady_load(const Pass *pass, const Op *op)
+{
+    return op->code == OP_element_load && operand(op, memory)->type->kind == TYPE_VIEW &&
+           !launch_writes(pass, operand(op, memory));
 }
 
 /* ---- what is made where it is needed ---- */
