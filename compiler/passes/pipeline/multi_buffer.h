@@ -125,6 +125,8 @@ bool persistent_may_differ(const Op *launch);
 /* Makes `region` a loop over the blocks that fall to this one. */
 PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentOrder *order,
                                 int parity);
+/* Of the loop over tiles, which is at `place`: 0 and 1 in turn. */
+Value *persistent_turn(Builder *builder, const Op *tiles, Value *place);
 /* The one tile of a block that has no others. */
 PersistentTile persistent_only(Region *region, int parity);
 /* Values of the launch that a persistent tile has its own for, into `map`. */

@@ -26,13 +26,20 @@ bool persistent_may_differ(const Op *launch)
 
 /* ---- a tile ---- */
 
+Value *persistent_turn(Builder *builder, const Op *tiles, Value *place)
+{
+    Value *first = build2(builder, OP_sub, place, operand(tiles, begin));
+    return build2(builder, OP_and, build2(builder, OP_div, first, operand(tiles, step)),
+                  multi_buffer_number(builder, 1));
+}
+
 /* Every other turn is taken the other way round, so that who had the longest tile of one has the
  * shortest of the next; not the last one, where there are fewer tiles than blocks. */
 static Value *turn_round(Builder *builder, const Op *loop, Value *place)
 {
     Value *blocks = operand(loop, step), *one = multi_buffer_number(builder, 1);
     Value *first = build2(builder, OP_sub, place, operand(loop, begin));
-    Value *turn = build2(builder, OP_and, build2(builder, OP_div, first, blocks), one);
+    Value *turn = persistent_turn(builder, loop, place);
     Value *last = build2(builder, OP_sub, build2(builder, OP_add, first, blocks), one);
     Value *whole = build_cmp(builder, "lt", last, operand(loop, end));
     Value *turns = build2(builder, OP_and,

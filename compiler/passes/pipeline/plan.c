@@ -435,7 +435,7 @@ static void flatten(Op *branch)
 
 static bool may_be_in(const Pipeline *pipeline, const Op *op)
 {
-    if (op->region_count) return false;
+    if (op->region_count) return is_branch_of_elements(pipeline->pass, op);
     if (op->code == OP_copy) return multi_buffer_has(pipeline, op);
     return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || plan_touches_memory(op) ||
            op->code == OP_yield || op->code == OP_shared_alloc;
@@ -466,9 +466,8 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
 
 static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
 {
-    if (!may_be_in(pipeline, op) && !is_branch_of_elements(pipeline->pass, op)) {
+    if (!may_be_in(pipeline, op))
         return "it does more than copy, multiply, compute with tiles and read or write memory";
-    }
     return op->code == OP_dot ? fault_of_product(pipeline, op) : NULL;
 }
 

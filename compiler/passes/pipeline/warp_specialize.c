@@ -742,10 +742,7 @@ static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *sta
 static Value *turn_parity(Builder *builder, const PersistentTile *tile)
 {
     if (!tile->index[0]) return multi_buffer_number(builder, 0);
-    const Op *tiles = tile->region->parent;
-    Value *way = build2(builder, OP_sub, tile->region->arguments[0], operand(tiles, begin));
-    return build2(builder, OP_and, build2(builder, OP_div, way, operand(tiles, step)),
-                  multi_buffer_number(builder, 1));
+    return persistent_turn(builder, tile->region->parent, tile->region->arguments[0]);
 }
 
 /* What is copied before the loop, to a stage of its own. */
