@@ -229,12 +229,13 @@ $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/at
 	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p; $$a"#l0"\n"#l0 = {shape"' $^ > $@
 $(BUILD)/fuzz/eval.dict: $(wildcard compiler/eval/*/builtins.def) compiler/ir/dtypes.def
 	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^CORE\(("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
-# Which lines the tests run. Another build folder, as the objects count for themselves.
+# Which lines the tests run. Another build folder, as the objects count for themselves. A test that fails is no reason for no report.
 COVERAGE = gcc --coverage -fprofile-update=atomic
 coverage:
 	@find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null; true
-	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
-	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
+	@+status=0; \
+	$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage' || status=1; \
+	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes && exit $$status
 # Each barrier, fence, commit, wait and condition of an access of each program of the suite left out, an hour or two of one
 # core; what nobody misses is listed in build/fuzz/silent_mutants.txt under what the emulator saw of why. What is killed goes on where it was. The sample is
 # what the tests look at each time.
