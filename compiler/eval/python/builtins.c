@@ -128,9 +128,9 @@ static void charge(Eval *eval, const Arguments *arguments)
     const Object *self =
         arguments->positional.count > 0 ? arguments->positional.data[0] : eval->none;
     if (self->kind == OBJECT_TEXT)
-        eval_work(eval, self->as.text.length / WORK_BYTES);
+        eval_work(eval, self->as.text.length / WORK_LETTERS);
     else if (self->kind == OBJECT_LIST)
-        eval_work(eval, self->as.list.count / WORK_BYTES);
+        eval_work(eval, self->as.list.count / WORK_ITEMS);
 }
 
 static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *arguments)

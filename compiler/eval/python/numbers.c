@@ -190,6 +190,7 @@ static const char *number_text(Eval *eval, const Object *text)
     const char *start = text->as.text.data, *end = start + text->as.text.length;
     while (start < end && isspace((unsigned char)*start)) start++;
     while (end > start && isspace((unsigned char)end[-1])) end--;
+    eval_work(eval, text->as.text.length / WORK_LETTERS);
     char *copy = arena_copy_text(eval->arena, start, (size_t)(end - start));
     size_t kept = 0;
     for (size_t i = 0; copy[i] != '\0'; i++) {
