@@ -214,8 +214,9 @@ Object *unless_equal_failed(Eval *eval, Object *found)
 
 static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
 {
+    if (eval != NULL && !eval_work(eval, 1)) return false;
     if (a == b) return true;
-    if (depth > EQUAL_DEPTH || (eval != NULL && !eval_work(eval, 1))) return false;
+    if (depth > EQUAL_DEPTH) return false;
     if (eval != NULL && !eval_may_nest(eval, eval->at)) {
         eval->equal_failed = true;
         return false;

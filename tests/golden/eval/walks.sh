@@ -15,6 +15,6 @@ def f(A: T.Tensor((4,), 'int32')):
 K
 for method in "s.isdigit()" "s.upper()" "s.find('b')" "'b' in s" "s.count('b')" "s.strip('1')" "s.replace('1', '')" "repr(s)" "hash(s)" \
     "float(s)" "s[5]" "s * 1" "s.center(1048576)"; do walk "$text" "$method"; done
-for method in "any(s)" "1 in s" "s.count(1)" "s == list(s)" "s[::-1]" "s.insert(0, 0)" "s.pop(0)" "s.remove(0)" "max(s)" "set(s)" "s.sort()"; do
+for method in "any(s)" "1 in s" "s.count(1)" "s == list(s)" "s[::-1]" "s.insert(0, 0)" "s.pop(0)" "s.remove(0)" "max(s)" "set(s)" "s.sort()" "max([s] * 1000)"; do
     walk "$items" "$method"
 done
