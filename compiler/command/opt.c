@@ -44,7 +44,7 @@ ExitStatus command_opt(Session *session, const Options *options)
     if (!arch_parse(session, name, &archs)) return EXIT_USAGE;
     const Target *target = archs.items[0].target;
     if (options->inputs.count != 1) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "opt needs one file of IR text");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "opt", "one file of IR text");
         return EXIT_USAGE;
     }
     const Source *source = source_from_file(session, options->inputs.items[0]);
