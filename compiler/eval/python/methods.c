@@ -280,8 +280,7 @@ Object *dict_method_update(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (bound->rest->as.list.count > 1)
-        return FAIL(eval, call_arguments, bound->at,
-                    "update() takes one positional argument at most");
+        return FAIL(eval, many_arguments, bound->at, "update()", 1, bound->rest->as.list.count);
     for (uint32_t i = 0; i < bound->rest->as.list.count; i++)
         if (!update_from(eval, dict, bound->rest->as.list.items[i], bound->at)) return NULL;
     return update_from(eval, dict, bound->values[1], bound->at) ? eval->none : NULL;

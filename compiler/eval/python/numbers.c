@@ -352,8 +352,7 @@ Object *builtin_dict(Eval *eval, const Bound *bound)
 {
     Object *dict = dict_new(eval);
     if (bound->rest->as.list.count > 1)
-        return FAIL(eval, call_arguments, bound->at,
-                    "dict() takes one positional argument at most");
+        return FAIL(eval, many_arguments, bound->at, "dict()", 1, bound->rest->as.list.count);
     if (bound->rest->as.list.count == 1)
         dict = dict_from(eval, bound->rest->as.list.items[0], bound->at);
     return dict != NULL ? operate_binary(eval, OPERATOR_BitOr, dict, bound->values[0], bound->at)
