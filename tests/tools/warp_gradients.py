@@ -54,7 +54,7 @@ def type_name(kind):
         return f"wp.{kind.__name__}"
     if hasattr(kind, "_wp_scalar_type_"):
         scalar, shape = type_name(kind._wp_scalar_type_), kind._shape_
-        if issubclass(kind, types.quaternion()) if False else kind.__name__.startswith("quat"):
+        if kind.__name__.startswith("quat"):
             return f"wp.types.quaternion(dtype={scalar})"
         if kind.__name__.startswith("transform"):
             return f"wp.types.transformation(dtype={scalar})"
@@ -124,17 +124,32 @@ class Program:
                     texts.append(self.of_source(custom.func, f"@wp.{mark}({name})"))
         return "\n\n".join(texts)
 
-    def of_source(self, function, decorator, name=None):
+    def spelled(self, kind):
+        """A parameter's type; what it names is added."""
+        if types.is_array(kind):
+            return f"wp.array(dtype={self.spelled(kind.dtype)}, ndim={kind.ndim})"
+        if isinstance(kind, codegen.Struct):
+            self.add(kind.cls.__name__, kind)
+            return kind.cls.__name__
+        name = type_name(kind)
+        if name is None:
+            raise Unsupported(f"a parameter is a {kind}")
+        return name
+
+    def of_source(self, function, decorator, name=None, kinds=None):
+        """With the types of the parameters where they are given."""
         try:
             text = textwrap.dedent(inspect.getsource(function))
         except OSError:
             raise Unsupported("its source is not there")
         tree = ast.parse(text).body[0]
         if isinstance(tree, (ast.FunctionDef, ast.ClassDef)):
-            lines = text.splitlines()[tree.lineno - 1:]
-            if name is not None and tree.name != name:
-                lines[0] = lines[0].replace(tree.name, name, 1)
-            text = "\n".join(lines)
+            if kinds is not None:
+                for arg, kind in zip(tree.args.args, kinds):
+                    arg.annotation = ast.parse(self.spelled(kind), mode="eval").body
+            tree.name = tree.name if name is None else name
+            tree.decorator_list = []
+            text = ast.unparse(tree)
         else:
             raise Unsupported("it is a lambda")
         self.add_names(tree, function)
@@ -187,13 +202,16 @@ class Arguments:
             self.lines.append(f"{name} = " + (f"wp.bits_of_bfloat16({load})" if is_bfloat(a) else load))
         return self.arrays[key][0]
 
-    def leaves(self, kind, value):
+    def leaves(self, kind, value, of=None):
+        """`of`: what it is the gradient of, whose own it is if none is given."""
         if types.is_array(kind) or isinstance(kind, types.array):
+            if value is None and of is not None:
+                value = of.grad
             return ["None" if value is None else self.array(value)]
         if isinstance(kind, codegen.Struct):
             found = []
             for name, var in kind.vars.items():
-                found += self.leaves(var.type, None if value is None else getattr(value, name))
+                found += self.leaves(var.type, None if value is None else getattr(value, name), None if of is None else getattr(of, name))
             return found
         if hasattr(kind, "_wp_scalar_type_"):
             count = int(numpy.prod(kind._shape_))
@@ -206,7 +224,9 @@ class Arguments:
         value = getattr(value, "value", value)
         if isinstance(value, numpy.generic):
             value = value.item()
-        if kind in (int, bool, *types.int_types) and isinstance(value, (int, bool)):
+        if kind in (bool, warp.bool):
+            return [literal(bool(value))]
+        if kind in (int, *types.int_types) and isinstance(value, (int, bool)):
             return [literal(int(value))]
         if isinstance(value, (bool, int, float)):
             return [literal(float(value))]
@@ -241,8 +261,8 @@ class Runner:
 
     def kernel_text(self, kernel):
         program = Program()
-        text = program.of_source(kernel.func, "@wp.kernel")
-        return "\n\n".join(program.texts + [text]), kernel.func.__name__
+        texts = [program.of_source(kernel.func, "@wp.kernel", kinds=[arg.type for arg in kernel.adj.args])]
+        return "\n\n".join(program.texts + texts), kernel.func.__name__
 
     def launch(self, kernel, dim, given, adjoints, block_dim, tiled, adjoint):
         self.count += 1
@@ -253,7 +273,7 @@ class Runner:
         arguments = Arguments(folder)
         kinds = [arg.type for arg in kernel.adj.args]
         leaves = [leaf for kind, value in zip(kinds, given) for leaf in arguments.leaves(kind, value)]
-        grads = [leaf for kind, value in zip(kinds, adjoints) for leaf in arguments.leaves(kind, value)]
+        grads = [leaf for kind, value, own in zip(kinds, adjoints, given) for leaf in arguments.leaves(kind, value, own)] if adjoint else []
         more = f", adj_inputs=[{', '.join(grads)}], adjoint=True" if adjoint else ""
         call = f"wp.{'launch_tiled' if tiled else 'launch'}({name}, dim={list(dim)}, inputs=[{', '.join(leaves)}], block_dim={block_dim}{more})"
         saves = [f"save('{folder}/{name}.npy', {name})" for name, _ in arguments.arrays.values()]
@@ -283,7 +303,7 @@ def normal_dim(dim):
 def launch(kernel, dim, inputs=[], outputs=[], adj_inputs=[], adj_outputs=[], device=None, stream=None, adjoint=False,
            record_tape=True, record_cmd=False, max_blocks=0, block_dim=None, tiled=False):
     if record_cmd:
-        raise Unsupported("a launch is kept as a command")
+        return Command(kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], adjoint, block_dim, tiled)
     if not isinstance(kernel, context.Kernel):
         raise RuntimeError("can only launch kernels")
     given = [*inputs, *outputs]
@@ -297,8 +317,12 @@ def launch(kernel, dim, inputs=[], outputs=[], adj_inputs=[], adj_outputs=[], de
     adjoints += [None] * (len(given) - len(adjoints))
     if adjoint and not tiled:
         dims, tiled = tiled_dims.get((id(kernel), tuple(dims)), (dims, False))
-    if numpy.prod(dims) > 0:
+    def do():
         runner.launch(kernel, dims, given, adjoints, block_dim, tiled, adjoint)
+    if numpy.prod(dims) > 0 and Capture.launches is None:
+        do()
+    elif Capture.launches is not None:
+        Capture.launches.append(do)
     tape = context.runtime.tape
     if record_tape and not adjoint and tape is not None:
         tape.record_launch(kernel, dims + [block_dim] if tiled else dims, max_blocks, inputs, outputs, context.runtime.get_device(device), context._ResolvedBlockDim(block_dim))
@@ -307,6 +331,43 @@ def launch(kernel, dim, inputs=[], outputs=[], adj_inputs=[], adj_outputs=[], de
 
 
 tiled_dims = {}
+
+
+class Command:
+    """A launch that is kept."""
+
+    def __init__(self, kernel, dim, given, adjoints, adjoint, block_dim, tiled):
+        self.kernel, self.dim, self.given, self.adjoints = kernel, dim, given, adjoints
+        self.more = {"adjoint": adjoint, "block_dim": block_dim, "tiled": tiled, "record_tape": False}
+
+    def set_param_at_index(self, index, value):
+        self.given[index] = value
+
+    def set_param_by_name(self, name, value):
+        self.given[[arg.label for arg in self.kernel.adj.args].index(name)] = value
+
+    def launch(self):
+        launch(self.kernel, self.dim, self.given, adj_inputs=self.adjoints, **self.more)
+
+
+class Capture:
+    """Launches are done at once, and once more where a graph of them is launched."""
+
+    launches = None
+
+    @classmethod
+    def begin(cls, *ignored, **more):
+        cls.launches = []
+
+    @classmethod
+    def end(cls, *ignored, **more):
+        made, cls.launches = cls.launches, None
+        return made
+
+    @staticmethod
+    def launch(graph, **ignored):
+        for one in graph:
+            one()
 
 
 def launch_tiled(*args, **kwargs):
@@ -333,12 +394,15 @@ def pretend():
     warp.init()
     for module in (warp, context):
         module.launch, module.launch_tiled = launch, launch_tiled
+    for module in (warp, context):
+        module.capture_begin, module.capture_end, module.capture_launch = Capture.begin, Capture.end, Capture.launch
     is_cpu, is_cuda = context.Device.is_cpu.fget, context.Device.is_cuda.fget
     context.Device.is_cpu = property(lambda self: is_cpu(self) and not in_test())
     context.Device.is_cuda = property(lambda self: is_cuda(self) or in_test())
     context._resolve_launch_block_dim = lambda device, block_dim: context._ResolvedBlockDim(256 if block_dim is None else int(block_dim))
     import warp.tests.unittest_utils as utils
     device = [context.runtime.get_device("cpu")]
+    device[0].max_shared_memory_per_block, device[0].arch = 227 * 1024, 90
     for name in ("get_test_devices", "get_cuda_test_devices", "get_selected_cuda_test_devices"):
         setattr(utils, name, lambda *ignored, **more: device)
     utils.get_cpu_test_devices = lambda *ignored: []

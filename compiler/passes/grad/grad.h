@@ -122,6 +122,11 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #undef CHOOSING
 #undef MOVING
 
+/* ---- custom.c ---- */
+
+/* Replayed ops of that kind are what their first regions do. */
+void settle_custom(Region *region);
+
 /* ---- memory.c ---- */
 
 /* Of an access of global memory; else NULL. */
