@@ -47,6 +47,25 @@ static const HostValue *argument_named(const Gradient *gradient, Name name)
     return NULL;
 }
 
+/* The next of those that are given or, if there is one for each array among the arguments, that of
+ * the one of which the parameter is the gradient; NULL: there is none. */
+static const HostValue *gradient_for(Gradient *gradient, Name name)
+{
+    const HostLaunch *launch = gradient->launch;
+    const size_t length = strlen(name) - strlen("_grad");
+    if (!launch->each)
+        return gradient->given == launch->gradient_count ? NULL
+                                                         : &launch->gradients[gradient->given++];
+    for (int i = 0, at = 0; i < launch->kernel->parameter_count; i++) {
+        if (launch->arguments[i].kind != HOST_ARRAY) continue;
+        const Name own = launch->kernel->parameters[i].name;
+        if (at < launch->gradient_count && strlen(own) == length && !strncmp(own, name, length))
+            return launch->gradients[at].kind == HOST_NONE ? NULL : &launch->gradients[at];
+        at++;
+    }
+    return NULL;
+}
+
 static bool take_argument(Gradient *gradient, int index)
 {
     const Parameter *parameter = &gradient->kernel->parameters[index];
@@ -54,9 +73,9 @@ static bool take_argument(Gradient *gradient, int index)
     if (own) gradient->arguments[index] = *own;
     if (own) gradient->from[index] = gradient->kernel->name;
     if (own || parameter->value->type->kind != TYPE_POINTER) return true;
-    if (gradient->given == gradient->launch->gradient_count)
-        return refuse_array(gradient, DIAG_gradient_missing, parameter->name);
-    gradient->arguments[index] = gradient->launch->gradients[gradient->given++];
+    const HostValue *given = gradient_for(gradient, parameter->name);
+    if (!given) return refuse_array(gradient, DIAG_gradient_missing, parameter->name);
+    gradient->arguments[index] = *given;
     if (gradient->arguments[index].kind == HOST_ARRAY) return true;
     diag_report(gradient->session->diags, DIAG_argument_kind, gradient->launch->at, parameter->name,
                 "an array");
@@ -99,7 +118,7 @@ static bool take_arguments(Gradient *gradient)
     const Kernel *kernel = gradient->kernel;
     for (int i = 0; i < kernel_argument_count(kernel); i++)
         if (!take_argument(gradient, i)) return false;
-    if (gradient->given < gradient->launch->gradient_count)
+    if (!gradient->launch->each && gradient->given < gradient->launch->gradient_count)
         return refuse_array(gradient, DIAG_gradient_surplus, kernel->name);
     for (int i = 0; i < kernel->tensor_count; i++) {
         const Tensor *tensor = &kernel->tensors[i];

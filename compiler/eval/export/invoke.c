@@ -10,7 +10,7 @@ typedef struct Call {
     HostValue *arguments;    /* one a parameter of the kernel */
     const char **from;       /* which argument gave it */
     const Object *gradients; /* of a launch of the gradient: its arrays; else NULL */
-    bool consumes;
+    bool consumes, each;
     Span at;
 } Call;
 
@@ -130,6 +130,7 @@ static bool set_gradients(const Call *call, HostLaunch *launch)
     launch->gradients = values;
     launch->gradient_count = (int)count;
     launch->consumes = call->consumes;
+    launch->each = call->each;
     return true;
 }
 
@@ -243,7 +244,7 @@ static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
 }
 
 static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments,
-                          const Object *gradients, bool consumes)
+                          const Object *gradients, bool consumes, bool each)
 {
     Object *instance =
         callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
@@ -265,17 +266,18 @@ static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments
                  .values = values,
                  .gradients = gradients,
                  .consumes = consumes,
+                 .each = each,
                  .at = arguments->at};
     return launch_values(&call);
 }
 
 Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
 {
-    return launch_any(eval, callee, arguments, NULL, false);
+    return launch_any(eval, callee, arguments, NULL, false, false);
 }
 
 Object *launch_gradient(Eval *eval, Object *callee, const Arguments *arguments, Object *gradients,
-                        bool consumes)
+                        bool consumes, bool each)
 {
-    return launch_any(eval, callee, arguments, gradients, consumes);
+    return launch_any(eval, callee, arguments, gradients, consumes, each);
 }
