@@ -55,6 +55,7 @@ bool library_take_arrays(Library *library, const DLTensor *const *arrays, uint32
 {
     library->arrays.count = 0;
     library->printed.length = library->values.length = library->launches.length = 0;
+    library->built.length = 0;
     for (uint32_t i = 0; i < count; i++)
         if (!take_array(library, arrays[i])) return false;
     library->given = library->arrays.count;
@@ -408,7 +409,13 @@ static HostStatus host_launch(Host *host, const HostLaunch *launch)
 
 static HostStatus host_build(Host *host, Kernel *kernel)
 {
-    return library_code((Library *)host, kernel) ? HOST_OK : HOST_FAILED;
+    Library *library = (Library *)host;
+    const tile_kernel *built = library_code(library, kernel);
+    if (!built) return HOST_FAILED;
+    put_separated(&library->built);
+    buf_printf(&library->built, "{\"kernel\": %llu, \"name\": \"%s\"}",
+               (unsigned long long)(uintptr_t)built, kernel->export_name);
+    return HOST_OK;
 }
 
 static void progress(Host *host, size_t done, size_t total)
@@ -458,6 +465,8 @@ void library_answer(Library *library, Buf *out)
     buf_bytes(out, library->values.data, library->values.length);
     buf_text(out, "], \"results\": [");
     put_results(library, out);
+    buf_text(out, "], \"built\": [");
+    buf_bytes(out, library->built.data, library->built.length);
     buf_text(out, "], \"launches\": [");
     buf_bytes(out, library->launches.data, library->launches.length);
     buf_text(out, "]");

@@ -24,7 +24,7 @@ typedef struct Library {
     Map kernels;         /* Kernel *, or Name of its text -> const tile_kernel * */
     VEC(Shadow *) arrays; /* of the statements that run */
     size_t given;         /* the first so many are the caller's */
-    Buf printed, values, launches;
+    Buf printed, values, built, launches;
 } Library;
 
 void library_host(Library *library);

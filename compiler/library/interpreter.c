@@ -157,6 +157,7 @@ void tilec_close(tilec_interpreter *interpreter)
     if (library->session) session_free(library->session);
     buf_free(&library->printed);
     buf_free(&library->values);
+    buf_free(&library->built);
     buf_free(&library->launches);
     free(interpreter);
 }

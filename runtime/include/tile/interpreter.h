@@ -42,6 +42,8 @@ TILE_API tile_status tilec_open(const tilec_options *options, tilec_interpreter 
  *               {"kind": "function"}
  *   "results"   arrays that launches make, with the numbers behind those of the caller's arrays:
  *               {"dtype": TILE_DTYPE, "shape": [...]}
+ *   "built"     kernels that were compiled without a call: {"kernel": address of its tile_kernel,
+ *               "name": ...}
  *   "launches"  {"kernel": address of its tile_kernel, "name": ..., "arguments": [...]}, an
  *               argument being {"array": number}, {"bits": the value's bits}, or of a text {"text":
  *               ...}, as tile_launch takes them
