@@ -3,7 +3,6 @@
 from tilec import modules as _modules
 
 _modules.offer("tilelang")
-_modules.offer("tvm")
 
 from tilelang import language  # noqa: E402
 from tilelang.autotuner import AutoTuner, autotune, set_autotune_inputs  # noqa: E402

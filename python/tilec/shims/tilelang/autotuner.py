@@ -85,7 +85,7 @@ class Tuned:
         self.configs = configs
         self.options = options
         self.kept = {}
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
 
     @property
     def __tile_function__(self):

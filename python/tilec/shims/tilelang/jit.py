@@ -63,7 +63,7 @@ class JITImpl:
         self.kept = {}
         self.remote = None
         self.eager = None
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.signature = inspect.signature(function)
 
     @property

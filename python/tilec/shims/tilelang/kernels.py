@@ -97,7 +97,7 @@ class JITKernel(Compiled):
         if out_idx is not None:
             remote = Remote(Text("with_results(", remote, ", ", session.text_of(_indices(out_idx)), ")"))
         # errors come now, and what takes no keys is built
-        self.made = Remote(Text(remote, ".compile()"))
+        self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
         with session.lock:
             statements = []
             self.made.bind(statements)
@@ -141,7 +141,7 @@ class JITKernel(Compiled):
     def params(self):
         known = self.structure()
         if known is None:
-            raise native.Error(f"{known}: its tensors are known once it was called")
+            raise native.Error("the kernel's tensors are known once it was called")
         return [Param(*one) for one in tensors_of(known)]
 
     @property
@@ -177,7 +177,7 @@ def specialised(remote, args, kwargs, parameters, **options):
     """The kernel compiled for what is given, arrays or what stands for them."""
     given = Given()
     texts = [given.take(value) for value in args] + [Text(f"{name}=", given.take(value)) for name, value in kwargs.items()]
-    kernel = Kept(Text(remote, ".compile(", joined(", ", texts), ")"), given)
+    kernel = Kept(Text("core.kernel_code(", remote, ".compile(", joined(", ", texts), "))"), given)
     return SpecialisedKernel(kernel, parameters, **options)
 
 
