@@ -94,7 +94,8 @@ def _functions_of(value):
     if isinstance(value, types.FunctionType):
         return [value]
     if isinstance(value, type):
-        return [item for item in vars(value).values() if isinstance(item, types.FunctionType)]
+        own = [item for item in vars(value).values() if isinstance(item, types.FunctionType)]
+        return [item for item in own if item.__module__ == value.__module__]
     return []
 
 
