@@ -389,9 +389,12 @@ static void tell(Library *library, const HostLaunch *launch, const tile_kernel *
     buf_text(out, "]}");
 }
 
-static HostStatus host_launch(Host *host, const HostLaunch *launch)
+static HostStatus host_launch(Host *host, const HostLaunch *asked)
 {
     Library *library = (Library *)host;
+    HostLaunch own = *asked, *launch = &own;
+    if (launch->kernel->is_differentiated && !launch_as_gradient(&library->gradients, launch))
+        return HOST_FAILED;
     Arena *arena = library->session->arena;
     const int count = kernel_argument_count(launch->kernel);
     const tile_kernel *kernel = library_code(library, launch->kernel);

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "build/build.h"
+#include "build/host_gradients.h"
 #include "eval/host.h"
 
 #include "abi.h"
@@ -21,6 +22,7 @@ typedef struct Library {
     const Options *options;
     const ArchList *archs;
     const tile_emulator *emulator;
+    Gradients gradients;
     Map kernels;         /* Kernel *, or Name of its text -> const tile_kernel * */
     VEC(Shadow *) arrays; /* of the statements that run */
     size_t given;         /* the first so many are the caller's */

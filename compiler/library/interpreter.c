@@ -57,6 +57,9 @@ static bool open_program_of(tilec_interpreter *interpreter, const tilec_options 
     library->archs = &interpreter->archs;
     library->emulator = given->compute_count == 0 ? given->emulator : NULL;
     library_host(library);
+    library->gradients = (Gradients){.session = session,
+                                     .host = &library->host,
+                                     .target = interpreter->archs.items[0].target};
     interpreter->program =
         open_source(session, library->options, source_from_text(session, "./statements", "", 0),
                     NULL, &library->host);
@@ -153,7 +156,10 @@ void tilec_close(tilec_interpreter *interpreter)
 {
     if (!interpreter) return;
     Library *library = &interpreter->library;
-    if (interpreter->program) program_free(interpreter->program);
+    if (interpreter->program) {
+        gradients_free(&library->gradients);
+        program_free(interpreter->program);
+    }
     if (library->session) session_free(library->session);
     buf_free(&library->printed);
     buf_free(&library->values);

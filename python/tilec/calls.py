@@ -37,6 +37,8 @@ class Given:
             self.facts.append(facts)
             return Text(f"array({len(self.facts) - 1})")
         kind = type(value)
+        if hasattr(kind, "__tile_take__"):
+            return value.__tile_take__(self)
         if kind in (list, tuple):
             items = [Text(self.take(item), ", ") for item in value]
             return Text("(", *items, ")") if kind is tuple else Text("[", *items, "]")
@@ -49,6 +51,8 @@ class Given:
             self.facts.append(facts)
             return facts.code, facts.shape, facts.strides
         kind = type(value)
+        if hasattr(kind, "__tile_look__"):
+            return value.__tile_look__(self)
         if kind in (list, tuple):
             return kind, tuple([self.look(item) for item in value])
         return _frozen(value)

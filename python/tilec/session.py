@@ -30,6 +30,12 @@ class Session:
 def with_results(kernel, results):
     kernel.__results__ = results
     return kernel
+
+def filled(kind, values):
+    made = kind()
+    for name in values:
+        setattr(made, name, values[name])
+    return made
 """
     MOST_CALLS = 20000  # then a new one is opened, as what was evaluated stays in memory
 
@@ -114,10 +120,13 @@ def text_of(value):
     """The Text of a value; Unspeakable: there is none."""
     if isinstance(value, Remote):
         return Text(value)
-    remote = getattr(type(value), "__tile_remote__", None)
+    kind = type(value)
+    words = getattr(kind, "__tile_text__", None)
+    if words is not None:
+        return words(value)
+    remote = getattr(kind, "__tile_remote__", None)
     if remote is not None:
         return Text(remote(value))
-    kind = type(value)
     if kind is float:
         return Text(_number(value))
     if kind in (int, str, bool, type(None)):

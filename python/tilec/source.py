@@ -118,9 +118,13 @@ def _global_names(function, path):
     return names
 
 
-def module_of(functions, path, name):
-    """The Remote of a module, with what the names that the functions need are."""
+def module_of(functions, path, name, node=None):
+    """The Remote of a module, with what the names that the functions, or the definition, need are."""
     plain = {}
+    known = vars(sys.modules[name]) if name in sys.modules else {}
+    for found in file_of(path).names(node) if node is not None else ():
+        if found in known and _is_plain(known[found]):
+            plain[found] = known[found]
     for function in functions:
         for found, value in _global_names(function, path).items():
             if _is_plain(value):
@@ -171,16 +175,8 @@ def surroundings(depth=1):
 _definitions = {}
 
 
-def definition(value, around=None):
-    """The Remote of a function or class, without its decorators. `around`: surroundings()."""
-    functions = _functions_of(value)
-    if not functions:
-        raise Unspeakable(f"{value!r} is not defined in a file")
-    first = functions[0]
-    path = first.__code__.co_filename
-    if not os.path.exists(path):
-        raise Unspeakable(f"{value!r} is defined in {path}, which is no file")
-    node = file_of(path).node(value.__name__, first.__code__.co_firstlineno)
+def _located(value, path, line, around, functions, module_name):
+    node = file_of(path).node(value.__name__, line)
     if node is None:
         raise Unspeakable(f"{path} has no definition of {value.__name__}")
     names = {}
@@ -189,14 +185,37 @@ def definition(value, around=None):
         if name in mentioned and name != value.__name__:
             names[name] = found
     for function in functions:
-        names.update({name: found for name, found in _cells(function).items() if name != value.__name__ and name != "__class__"})
-    module = module_of(functions, path, first.__module__)
-    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {first.__code__.co_firstlineno}, ", _told(names), ")"))
+        names.update({name: found for name, found in _cells(function).items() if name not in (value.__name__, "__class__")})
+    module = module_of(functions, path, module_name, node)
+    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), ")"))
+
+
+def definition(value, around=None):
+    """The Remote of a function or class, without its decorators. `around`: surroundings()."""
+    functions = _functions_of(value)
+    if not functions:
+        if isinstance(value, type):
+            return class_definition(value, around)
+        raise Unspeakable(f"{value!r} is not defined in a file")
+    first = functions[0]
+    path = first.__code__.co_filename
+    if not os.path.exists(path):
+        raise Unspeakable(f"{value!r} is defined in {path}, which is no file")
+    return _located(value, path, first.__code__.co_firstlineno, around, functions, first.__module__)
+
+
+def class_definition(cls, around=None):
+    """Of a class, which needs no methods."""
+    try:
+        path, (_, line) = inspect.getsourcefile(cls), inspect.getsourcelines(cls)
+    except (OSError, TypeError):
+        raise Unspeakable(f"{cls!r} is not defined in a file") from None
+    return _located(cls, path, line, around, _functions_of(cls), cls.__module__)
 
 
 def function_text(value):
     """For session.speakers: a function or class of the program."""
-    if not isinstance(value, (types.FunctionType, type)):
+    if not isinstance(value, (types.FunctionType, type)) or value.__module__ in ("builtins", "numpy", "torch"):
         return None
     if value not in _definitions:
         try:
