@@ -5,7 +5,7 @@
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
 #include "command/array/arrays.h"
-#include "command/gradients.h"
+#include "build/host_gradients.h"
 #include "command/object_calls.h"
 #include "command/fault_injection.h"
 #include "command/run.h"
@@ -523,7 +523,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                      .options = options,
                      .wish = wish};
     if (!choose_device(&runner)) return session_status(session);
-    runner.gradients = (Gradients){.session = session, .target = runner.archs.items[0].target};
+    runner.gradients = (Gradients){.session = session, .host = &runner.host, .target = runner.archs.items[0].target};
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);

@@ -479,3 +479,16 @@ Object *core_kernel_text(Eval *eval, const Bound *bound)
     buf_free(&text);
     return result;
 }
+
+/* kernel_code(kernel): a compiled kernel's code is made now; without a host there is nobody to make
+ * it. Gives the kernel. */
+Object *core_kernel_code(Eval *eval, const Bound *bound)
+{
+    Object *object = bound->values[0];
+    if (object->kind != OBJECT_SPECIALISATION)
+        return FAIL(eval, expected_kind, bound->at, "what is made", "a compiled kernel",
+                    object_repr(eval, object));
+    Specialisation *specialisation = object->as.specialisation;
+    if (!specialisation_build(eval, specialisation)) return NULL;
+    return eval->host == NULL || build_now(eval, specialisation) ? object : NULL;
+}

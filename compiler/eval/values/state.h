@@ -186,6 +186,7 @@ struct Eval {
     Map units; /* dotted name -> MODULE or MISSING */
     VEC(const Source *) inputs;
     const char *folder;          /* of the program's own source */
+    VEC(const char *) folders;   /* of modules that a host named: imports are looked for there, too */
     const Specialisation *model; /* whose values stand for what a specialisation leaves open */
     Frame *frame;
     Span at;     /* the user's place: of messages and ops */

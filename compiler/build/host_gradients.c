@@ -1,6 +1,6 @@
-/* gradients.c: launches of gradients in a run: the kernel is made when it is launched first, and
+/* host_gradients.c: launches of gradients by host code: the kernel is made when it is launched first, and
  * the arrays that are given become its arguments. */
-#include "command/gradients.h"
+#include "build/host_gradients.h"
 
 #include "passes/grad/gradient.h"
 
@@ -25,6 +25,7 @@ static Kernel *gradient_of(Gradients *gradients, Kernel *kernel, bool consumes)
 
 typedef struct Gradient {
     Session *session;
+    struct Host *host;
     const Kernel *kernel;
     const HostLaunch *launch;
     HostValue *arguments; /* of the gradient */
@@ -97,17 +98,26 @@ static bool take_extent(Gradient *gradient, const Tensor *tensor, const Extent *
     return wanted == is || refuse_array(gradient, DIAG_gradient_shape, tensor->name);
 }
 
+static bool is_packed(const HostArray *array)
+{
+    int64_t stride = 1;
+    for (int d = array->rank; d-- > 0; stride *= array->shape[d])
+        if (array->shape[d] != 1 && array->strides[d] != stride) return false;
+    return true;
+}
+
 static bool take_shape(Gradient *gradient, const Tensor *tensor)
 {
-    const Array *array = gradient->arguments[tensor->pointer].array;
-    if (array->rank != tensor->rank || array->dtype != tensor->dtype)
+    HostArray array;
+    gradient->host->describe(gradient->host, gradient->arguments[tensor->pointer].array, &array);
+    if (array.rank != tensor->rank || array.dtype != tensor->dtype)
         return refuse_array(gradient, DIAG_gradient_type, tensor->name);
-    if (!tensor->is_strided && !array_is_contiguous(array))
+    if (!tensor->is_strided && !is_packed(&array))
         return refuse_array(gradient, DIAG_argument_strides, tensor->name);
     for (int d = 0; d < tensor->rank; d++) {
-        if (!take_extent(gradient, tensor, &tensor->shape[d], array->shape[d])) return false;
+        if (!take_extent(gradient, tensor, &tensor->shape[d], array.shape[d])) return false;
         if (tensor->is_strided &&
-            !take_extent(gradient, tensor, &tensor->strides[d], array->strides[d]))
+            !take_extent(gradient, tensor, &tensor->strides[d], array.strides[d]))
             return false;
     }
     return true;
@@ -133,6 +143,7 @@ bool launch_as_gradient(Gradients *gradients, HostLaunch *launch)
     Kernel *kernel = gradient_of(gradients, launch->kernel, launch->consumes);
     if (!kernel) return false;
     Gradient gradient = {.session = gradients->session,
+                         .host = gradients->host,
                          .kernel = kernel,
                          .launch = launch,
                          .arguments =
