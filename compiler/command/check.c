@@ -19,6 +19,7 @@ ExitStatus command_check(Session *session, const Options *options)
         diag_report(session->diags, DIAG_source_needed, (Span){0});
         return EXIT_USAGE;
     }
+    if (options->kernels) return command_migrate_report(session, options);
     for (int i = 0; i < options->inputs.count; i++) {
         Options one = *options;
         one.inputs = (TextList){&options->inputs.items[i], 1};

@@ -41,7 +41,10 @@ typedef struct Runner {
 
 static ArrayContext array_context(const Runner *runner, Span at)
 {
-    return (ArrayContext){.session = runner->session, .arena = runner->session->arena, .at = at};
+    return (ArrayContext){.session = runner->session,
+                          .arena = runner->session->arena,
+                          .at = at,
+                          .shapes_only = runner->wish->survey != NULL};
 }
 
 /* ---- building ---- */
@@ -322,6 +325,7 @@ static bool make_results(Runner *runner, const HostLaunch *launch, const tile_ke
 
 static HostStatus host_build(Host *host, Kernel *kernel)
 {
+    if (((Runner *)host)->wish->survey) return HOST_OK;
     return build_kernel((Runner *)host, kernel) ? HOST_OK : HOST_FAILED;
 }
 
@@ -333,9 +337,33 @@ static void host_progress(Host *host, size_t done, size_t total)
     fflush(stderr);
 }
 
+/* The results of a launch that is not made, as far as the call tells their shapes. */
+static HostStatus survey_launch(const Runner *runner, const HostLaunch *launch)
+{
+    ArrayContext context = array_context(runner, launch->at);
+    int count = 0;
+    for (int i = 0; i < launch->kernel->tensor_count; i++) {
+        const Tensor *tensor = &launch->kernel->tensors[i];
+        int64_t shape[TYPE_RANK];
+        if (!tensor->is_result) continue;
+        for (int j = 0; j < tensor->rank; j++) {
+            const Extent *extent = &tensor->shape[j];
+            shape[j] = extent->kind == EXTENT_LITERAL
+                           ? extent->value
+                           : launch->arguments[extent->parameter].integer;
+        }
+        Array *array = array_new(&context, tensor->dtype, tensor->rank, shape);
+        if (!array) return HOST_FAILED;
+        array->family = FAMILY_TORCH;
+        launch->results[count++] = (HostValue){.kind = HOST_ARRAY, .array = array};
+    }
+    return HOST_OK;
+}
+
 static HostStatus host_launch(Host *host, const HostLaunch *asked)
 {
     Runner *runner = (Runner *)host;
+    if (runner->wish->survey) return survey_launch(runner, asked);
     HostLaunch own = *asked, *launch = &own;
     if (launch->kernel->is_differentiated && !launch_as_gradient(&runner->gradients, launch))
         return HOST_FAILED;
@@ -428,6 +456,7 @@ static HostStatus host_truth(Host *host, const HostValue *array, Span at, bool *
 {
     ArrayContext context = array_context((Runner *)host, at);
     Elements elements;
+    if (context.shapes_only) return HOST_FAILED;
     if (array_count(array->array) != 1) {
         diag_report(context.session->diags, DIAG_array_truth, at);
         return HOST_FAILED;
@@ -457,7 +486,7 @@ static void host_repr(Host *host, const HostValue *array, Buf *out)
 
 static void host_print(Host *host, const char *text, size_t length)
 {
-    (void)host;
+    if (((Runner *)host)->wish->survey) return;
     fwrite(text, 1, length, stdout);
     fflush(stdout);
 }
@@ -518,7 +547,8 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                               .progress = host_progress,
                               .launch = host_launch,
                               .print = host_print,
-                              .asserts_nothing = options->at_most != NULL},
+                              .asserts_nothing = options->at_most != NULL || wish->survey,
+                              .surveys = wish->survey != NULL},
                      .session = session,
                      .options = options,
                      .wish = wish};
@@ -528,7 +558,9 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);
     if (program) {
-        if (wants_mutants(options))
+        if (wish->survey)
+            program_survey(program, wish->survey);
+        else if (wants_mutants(options))
             run_mutants(session, options, program, statements, &runner.mutants);
         else
             program_run(program, statements);

@@ -180,6 +180,7 @@ static Object *remember(Eval *eval, const Signature *signature, Object *object)
     if (!eval_may_add(eval, known->count, "specialisations", object->as.specialisation->at))
         return NULL;
     vec_push(eval->arena, known, object);
+    if (eval->host != NULL && eval->host->surveys) vec_push(eval->arena, &eval->surveyed, object);
     return object;
 }
 

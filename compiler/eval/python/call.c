@@ -263,6 +263,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
                    .is_thread_code = is_thread_code(eval, function),
                    .is_operator = in_library && eval->library == 0 &&
                                   said_of(eval, function, "__operator__") == eval->yes,
+                   .is_surveyed = !in_library && survey_reaches(eval, function),
                    .caller = eval->frame};
     int library = eval->library;
     eval->library = in_library ? library + 1 : 0;
@@ -271,6 +272,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     Object *result = function->yields ? generator_new(eval, run_generator, object, &frame,
                                                       in_library ? NULL : function->name)
                                       : run_body(eval, function);
+    if (frame.lacks_result) result = NULL;
     if (result != NULL && !eval->ops->exits_tell(eval, arguments->at)) result = NULL;
     eval->ops->masked_leave(eval, masked);
     eval->frame = frame.caller;

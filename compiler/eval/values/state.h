@@ -61,6 +61,8 @@ typedef struct Frame { /* of a call */
     Span exited;          /* the `return` by which they did */
     bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
     bool is_operator;     /* of the library: its operands meet as its caller's do (promote.c) */
+    bool is_surveyed;     /* host code, of which statements that fail are left out (survey.c) */
+    bool lacks_result;    /* of such: what it returns could not be computed */
     Jumps *jumps;         /* made when it is needed */
     LaneExit exit;        /* in a parallel loop */
     struct Frame *caller;
@@ -176,6 +178,7 @@ struct Eval {
     const char *spelled[DTYPE_COUNT]; /* how element types are called; NULL: by their own names */
     VEC(TypeName) type_names;         /* what else they are called in texts */
     const Object *line_modules;       /* DICT: name -> module, for lines of exports */
+    const Object *kernel_makers; /* DICT: a decorator or base -> what it is an attribute of */
     VEC(BuiltinRow) rows;             /* the builtins of all rooms */
     Arena *arena;
     EvalOptions options;
@@ -216,6 +219,8 @@ struct Eval {
     int plain;                   /* > 0: what is compared is, without __eq__ */
     VEC(Generator *) generators; /* that have begun and not ended */
     VEC(Kernel *) kernels;       /* staged by run; freed with the program */
+    ObjectVec surveyed;          /* kernels that there are, if they are looked for */
+    Map called;                  /* nodes of functions that surveyed code called */
 };
 
 enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
