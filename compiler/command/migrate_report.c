@@ -452,7 +452,7 @@ static void print_summary(Overview *overview)
 ExitStatus command_migrate_report(Session *session, const Options *options)
 {
     if (options->inputs.count == 0) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "a file or a folder is needed");
+        diag_report(session->diags, DIAG_source_needed, (Span){0});
         return EXIT_USAGE;
     }
     TextList files = {0};
