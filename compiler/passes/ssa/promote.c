@@ -255,6 +255,7 @@ static bool promote_op(Promotion *promotion, Op *op)
         op_erase(op);
         return true;
     }
+    case OP_custom_vjp:
     case OP_if: return promote_if(promotion, op);
     case OP_for:
     case OP_while: return promote_loop(promotion, op);
