@@ -147,9 +147,9 @@ static void test_utf8(void **state)
 
 static void assert_place(const Source *source, uint32_t offset, uint32_t line, uint32_t column)
 {
-    Place place = source_place(source, offset);
-    assert_int_equal(place.line, line);
-    assert_int_equal(place.column, column);
+    Location location = source_location(source, offset);
+    assert_int_equal(location.line, line);
+    assert_int_equal(location.column, column);
 }
 
 static void test_places(void **state)

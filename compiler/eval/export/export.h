@@ -60,7 +60,7 @@ struct Symbol {
 struct Result {
     Value *view; /* of its memory: of a pointer of its own */
     Span at;
-    int order; /* among those that are returned; -1: it is not */
+    int position; /* among those that are returned; -1: it is not */
 };
 
 typedef enum ParameterKind {

@@ -64,7 +64,7 @@ Object *core_tensor_type(Eval *eval, const Bound *bound)
     return object;
 }
 
-/* ---- what is known of a tensor ---- */
+/* ---- facts about a tensor ---- */
 
 bool object_is_tensor(const Object *object)
 {

@@ -382,8 +382,8 @@ static bool own_type_has(const Object *type, ObjectKind kind)
 /* Whether one of Python's own types is among what the class derives from. */
 static bool class_has_type(const Object *class, const Object *type)
 {
-    for (int i = 0; i < class->as.class->order_count; i++) {
-        const Object *written = class->as.class->order[i]->as.class->written;
+    for (int i = 0; i < class->as.class->mro_count; i++) {
+        const Object *written = class->as.class->mro[i]->as.class->written;
         for (uint32_t k = 0; k < written->as.list.count; k++)
             if (object_is(NULL, written->as.list.items[k], type)) return true;
     }

@@ -17,8 +17,9 @@ bool rule_launch(const Check *check)
            require(check, in_range(op, ATTR_warps, 1, 32), "{warps} is from 1 to 32") &&
            require(check, !op_attr(op, ATTR_panel) || in_range(op, ATTR_panel, 1, INT16_MAX),
                    "a {panel} has one row at least") &&
-           require(check, !op_attr(op, ATTR_order) || is_one_of(op, ATTR_order, "row column"),
-                   "{order} is row or column") &&
+           require(check,
+                   !op_attr(op, ATTR_rasterize) || is_one_of(op, ATTR_rasterize, "row column"),
+                   "{rasterize} is row or column") &&
            rule_cluster(check, op);
 }
 

@@ -267,7 +267,7 @@ void memory_remark(Lower *lower, const Memory *memory)
     const int dim = access_contiguous(access);
     const int64_t element = dtype_memory_bits(access->view->dtype) / 8,
                   bytes = memory->vector * element,
-                  row = dim < 0 ? ACCESS_BYTES : access->span[dim] * element;
+                  row = dim < 0 ? ACCESS_BYTES : access->width[dim] * element;
     const char *what = access->op->code == OP_store  ? "a store"
                        : access->op->code == OP_load ? "a load"
                        : bytes >= LEAST_COPY         ? "a copy by cp.async"

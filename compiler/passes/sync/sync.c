@@ -212,8 +212,8 @@ static void note_cause(const Sync *sync, Op *barrier)
 {
     const Op *earlier = sync->cause->earlier, *later = sync->cause->later;
     if (!sync->kernel->wants_remarks || !earlier) return;
-    const Place from = source_place(earlier->span.source, earlier->span.begin),
-                to = source_place(later->span.source, later->span.begin);
+    const Location from = source_location(earlier->span.source, earlier->span.begin),
+                   to = source_location(later->span.source, later->span.begin);
     op_set_text(barrier, ATTR_text,
                 intern_printf(sync->kernel->session->names, "%s in line %u behind %s in line %u",
                               op_info(later->code)->name, (unsigned)to.line,
