@@ -108,6 +108,9 @@ AdjointRule adjoint_if, adjoint_for, adjoint_while;
 
 /* ---- rules_*.c: adjoints.def ---- */
 
+/* An atomic that adds to the memory. */
+Op *as_sum(Grad *grad, Op *op, const Value *memory);
+
 /* What the adjoint of an operand grows by, of an elementwise op: linear in that of the result. */
 typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #define ELEMENTWISE(op) Partial partial_##op;
