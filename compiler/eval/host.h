@@ -85,6 +85,7 @@ typedef struct HostArray {
  * array. */
 struct Host {
     bool asserts_nothing; /* what the program asserts is not looked at */
+    bool surveys; /* statements of host code that fail are left out, with what depends on them */
     /* Whether tile.host has a function of that name; methods of arrays are named "array.sum". */
     bool (*find)(struct Host *host, const char *name);
     /* The functions of tile.host by their numbers, from 0 on; NULL: there are no more. */
