@@ -125,10 +125,10 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #undef CHOOSING
 #undef MOVING
 
-/* ---- custom.c ---- */
+/* ---- custom_vjp.c ---- */
 
 /* Replayed ops of that kind are what their first regions do. */
-void settle_custom(Region *region);
+void settle_custom_vjp(Region *region);
 
 /* ---- memory.c ---- */
 
