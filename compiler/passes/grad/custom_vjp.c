@@ -1,5 +1,5 @@
-/* custom_vjp.c: ops whose adjoint the program says: their second region computes it. The first one is
- * replayed as it is, and not gone through. */
+/* custom_vjp.c: ops whose adjoint the program says: their second region computes it. The first one
+ * is replayed as it is, and not gone through. */
 #include "ir/rebuild.h"
 #include "passes/grad/grad.h"
 
