@@ -252,8 +252,35 @@ Object *builtin_len(Eval *eval, const Bound *bound)
                 object_repr(eval, object));
 }
 
+static Object *combine(Eval *eval, Operator op, Object *a, Object *b, Span at)
+{
+    return a != NULL && b != NULL ? operate_binary(eval, op, a, b, at) : NULL;
+}
+
+/* A range whose bounds a run tells: from start + (stop - start - sign) // step * step back to it.
+ */
+static Object *reversed_range(Eval *eval, const Object *range, Span at)
+{
+    Object *start = range->as.range.start, *stop = range->as.range.stop;
+    Object *step = range->as.range.step, *one = object_int(eval, 1), *zero = object_int(eval, 0);
+    Object *up = eval->ops->operate_compare(eval, OPERATOR_Gt, step, zero, at);
+    Object *sign = combine(eval, OPERATOR_Mult, up, object_int(eval, 2), at);
+    sign = combine(eval, OPERATOR_Sub, sign, one, at);
+    Object *way = combine(eval, OPERATOR_Sub, stop, start, at);
+    way = combine(eval, OPERATOR_FloorDiv, combine(eval, OPERATOR_Sub, way, sign, at), step, at);
+    Object *last =
+        combine(eval, OPERATOR_Add, start, combine(eval, OPERATOR_Mult, way, step, at), at);
+    Object *const given[3] = {last, combine(eval, OPERATOR_Sub, start, step, at),
+                              combine(eval, OPERATOR_Sub, zero, step, at)};
+    return given[0] && given[1] && given[2] ? range_new(eval, given, at) : NULL;
+}
+
 Object *builtin_reversed(Eval *eval, const Bound *bound)
 {
+    const Object *range = bound->values[0];
+    int64_t count;
+    if (range->kind == OBJECT_RANGE && range->as.range.map == NULL && !range_count(range, &count))
+        return reversed_range(eval, range, bound->at);
     Object *items = eval->ops->iterate(eval, bound->values[0], bound->at);
     Object *turned = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = items != NULL ? items->as.list.count : 0; i-- > 0;)

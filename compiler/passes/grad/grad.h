@@ -108,6 +108,9 @@ AdjointRule adjoint_if, adjoint_for, adjoint_while;
 
 /* ---- rules_*.c: adjoints.def ---- */
 
+/* An atomic that adds to the memory. */
+Op *as_sum(Grad *grad, Op *op, const Value *memory);
+
 /* What the adjoint of an operand grows by, of an elementwise op: linear in that of the result. */
 typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #define ELEMENTWISE(op) Partial partial_##op;
@@ -122,10 +125,10 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #undef CHOOSING
 #undef MOVING
 
-/* ---- custom.c ---- */
+/* ---- custom_vjp.c ---- */
 
 /* Replayed ops of that kind are what their first regions do. */
-void settle_custom(Region *region);
+void settle_custom_vjp(Region *region);
 
 /* ---- memory.c ---- */
 

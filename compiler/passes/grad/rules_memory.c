@@ -27,8 +27,7 @@ static bool is_global(const Value *memory)
     return memory->type->kind == TYPE_VIEW;
 }
 
-/* An atomic that adds. */
-static Op *as_sum(Grad *grad, Op *op, const Value *memory)
+Op *as_sum(Grad *grad, Op *op, const Value *memory)
 {
     op_set_text(op, ATTR_order, word(grad, "relaxed"));
     op_set_text(op, ATTR_scope, word(grad, is_global(memory) ? "gpu" : "cta"));

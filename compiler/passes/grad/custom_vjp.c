@@ -1,5 +1,5 @@
-/* custom.c: ops whose adjoint the program says: their second region computes it. The first one is
- * replayed as it is, and not gone through. */
+/* custom_vjp.c: ops whose adjoint the program says: their second region computes it. The first one
+ * is replayed as it is, and not gone through. */
 #include "ir/rebuild.h"
 #include "passes/grad/grad.h"
 
@@ -109,11 +109,11 @@ static void put_first_region(Op *op)
     op_erase(op);
 }
 
-void settle_custom(Region *region)
+void settle_custom_vjp(Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
-        for (int i = 0; i < op->region_count; i++) settle_custom(op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) settle_custom_vjp(op->regions[i]);
         if (op->code == OP_custom_vjp) put_first_region(op);
     }
 }
