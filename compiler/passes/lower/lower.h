@@ -147,6 +147,8 @@ typedef struct Neighbours {
 } Neighbours;
 /* With `op` and those that come after it; its count is 1 if there are none. */
 Neighbours neighbours_of(Lower *lower, Op *op);
+/* element_copy.c: whether the elements are copied from global memory by cp.async, and not stored. */
+bool lower_element_copy(Lower *lower, const Neighbours *all, Value *pointer, Value *const *values);
 /* atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or
  * NULL.
  */
@@ -230,6 +232,8 @@ void memory_write(Lower *lower, Value *pointer, Value *predicate, DType dtype, i
 /* The pointer as one to elements of the type; of packed ones, to a whole byte's first. */
 Value *memory_address(Lower *lower, DType dtype, Value *pointer);
 Value *memory_pack(Lower *lower, int count, Value *const *elements);
+/* The vector whose elements they are, all in their order; NULL: there is none. */
+Value *memory_whole(int count, Value *const *elements);
 Value *memory_element(Lower *lower, Value *vector, int index);
 
 #endif
