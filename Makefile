@@ -149,6 +149,7 @@ $(BUILD)/unit/%_test: tests/unit/%_test.c $$(foreach f,$$(NEEDS_$$*),$(BUILD)/li
 UNIT_EXTRA_tensor = $(BUILD)/libtile.a
 UNIT_EXTRA_launch = $(BUILD)/libtile.a
 UNIT_EXTRA_library = $(BUILD)/libtilec.so
+UNIT_EXTRA_interpreter = $(BUILD)/libtilec.so
 UNIT_EXTRA_tune = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 # The driver that the runtime's test runs against; it lies beside the test program.

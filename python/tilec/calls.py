@@ -2,6 +2,7 @@
 
 from tilec import arrays, native, session, speech  # noqa: F401 (speech adds to the session's speakers)
 from tilec.plan import Plan
+from tilec.quick import MISS, quick
 from tilec.session import Remote, Text, joined, text_of
 
 
@@ -58,6 +59,16 @@ class Given:
         return _frozen(value)
 
 
+class Short:
+    """A way for calls of so many arguments."""
+
+    __slots__ = ("count", "call")
+
+    def __init__(self, count, call):
+        self.count = count
+        self.call = call
+
+
 class Callee:
     """Something that is called with arrays: plans are made for each kind of call, once."""
 
@@ -67,6 +78,9 @@ class Callee:
         self.plans = {}
         self.open = frozenset()  # parameters whose numbers calls share a plan for
         self.last = None
+        self.short, self.tried = [], []
+
+    MOST_SHORT = 4  # ways that are tried one after the other
 
     def __call__(self, *args, **kwargs):
         return self.call(args, kwargs)
@@ -118,6 +132,7 @@ class Callee:
         elif not self.open.issubset(found):
             self.open = self.open & frozenset(found)
             self.plans.clear()
+            self.short, self.tried = [], []
         plan.scalars = [one for one in plan.scalars if one[0] in self.open]
         look = Given()
         key = [((self.parameters[i], type(value)) if i < len(self.parameters) and self.parameters[i] in self.open else look.look(value))
@@ -126,9 +141,23 @@ class Callee:
         return plan, given.facts, tuple(key)
 
     def call(self, args, kwargs, stream=None):
+        if stream is None and not kwargs:
+            for short in self.short:
+                if short.count == len(args) and short.call(*args) is not MISS:
+                    return None
         plan, facts = self.plan(args, kwargs)
         self.last = plan
-        return plan.run(facts, None, stream)
+        given = plan.run(facts, None, stream)
+        if stream is None and not kwargs and plan not in self.tried:
+            self.shorten(plan, args, facts)
+        return given
+
+    def shorten(self, plan, args, facts):
+        self.tried.append(plan)
+        call = quick(plan, args, self.parameters, facts)
+        if call is not None:
+            self.short.insert(0, Short(len(args), call))
+            del self.short[self.MOST_SHORT :]
 
 
 def compile_only(remote, args, kwargs):

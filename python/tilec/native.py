@@ -1,9 +1,11 @@
 """libtile and libtilec by ctypes: what their headers declare, found where they are installed."""
 
+import builtins
 import ctypes
 import json
 import os
 import pathlib
+import re
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
 ABI_VERSION = 6
@@ -20,6 +22,21 @@ class Error(RuntimeError):
 
 class CompileError(Error):
     """The compiler's messages about a kernel."""
+
+
+_KINDS = {}
+
+
+def compile_error(text, status):
+    """One that is what the program's own error is, as well: a TypeError that the text tells of is one."""
+    found = re.search(r"error: ([A-Z]\w+(?:Error|Exception|Iteration)): ", text)
+    kind = getattr(builtins, found[1], None) if found else None
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return CompileError(text, status)
+    if kind not in _KINDS:
+        bases = (CompileError,) if issubclass(CompileError, kind) else (CompileError, kind)
+        _KINDS[kind] = type("CompileError", bases, {"__module__": __name__})
+    return _KINDS[kind](text, status)
 
 
 class DataType(Structure):
@@ -277,7 +294,7 @@ class Interpreter:
         status = self.library.tilec_run(self.handle, statements.encode(), pointers, len(tensors), answer)
         told = _answer(self.library, answer)
         if status:
-            raise CompileError(told["messages"].rstrip(), status)
+            raise compile_error(told["messages"].rstrip(), status)
         return told
 
     def close(self):

@@ -30,12 +30,6 @@ class Session:
 def with_results(kernel, results):
     kernel.__results__ = results
     return kernel
-
-def filled(kind, values):
-    made = kind()
-    for name in values:
-        setattr(made, name, values[name])
-    return made
 """
     MOST_CALLS = 20000  # then a new one is opened, as what was evaluated stays in memory
 
