@@ -124,7 +124,10 @@ class Callee:
             bound = text.bound(statements)
             statements.append(f"give({bound})")
             answer = session.the.run("\n".join(statements), [facts.tensor() for facts in given.facts])
-        plan = Plan(answer, len(given.facts))
+        return self.finish(Plan(answer, len(given.facts)), args, kwargs, given.facts)
+
+    def finish(self, plan, args, kwargs, facts):
+        """Which numbers of the call change from call to call; with the key of such calls."""
         numbers = {name: value for name, value in self.named(args, kwargs).items() if type(value) in (int, float)}
         found = plan.find_scalars(numbers)
         if not self.plans:
@@ -138,7 +141,7 @@ class Callee:
         key = [((self.parameters[i], type(value)) if i < len(self.parameters) and self.parameters[i] in self.open else look.look(value))
                for i, value in enumerate(args)]
         key += [(name, (name, type(value)) if name in self.open else look.look(value)) for name, value in kwargs.items()]
-        return plan, given.facts, tuple(key)
+        return plan, facts, tuple(key)
 
     def call(self, args, kwargs, stream=None):
         if stream is None and not kwargs:
