@@ -85,7 +85,7 @@ def _torch_facts(x):
         if name not in CODES:
             raise TypeError(f"no kernel takes a torch tensor of {name}")
         code = _torch_codes[x.dtype] = CODES[name]
-    device = (CUDA, x.device.index or 0) if x.is_cuda else (CPU, 0)
+    device = (CUDA, x.device.index or 0) if x.device.type == "cuda" else (CPU, 0)
     return Facts(x.data_ptr(), code, tuple(x.shape), x.stride(), device, x)
 
 
