@@ -83,6 +83,11 @@ class Callee:
     MOST_SHORT = 4  # ways that are tried one after the other
 
     def __call__(self, *args, **kwargs):
+        if not kwargs:
+            count = len(args)
+            for short in self.short:
+                if short.count == count and short.call(*args) is not MISS:
+                    return None
         return self.call(args, kwargs)
 
     def named(self, args, kwargs):
@@ -144,10 +149,6 @@ class Callee:
         return plan, facts, tuple(key)
 
     def call(self, args, kwargs, stream=None):
-        if stream is None and not kwargs:
-            for short in self.short:
-                if short.count == len(args) and short.call(*args) is not MISS:
-                    return None
         plan, facts = self.plan(args, kwargs)
         self.last = plan
         given = plan.run(facts, None, stream)

@@ -80,6 +80,7 @@ def become(name, kind=DialectModule, remote=None):
     """Makes the module of that name, which is being imported, a dialect's."""
     module = sys.modules[name]
     module.__class__ = kind
+    module.__dict__.setdefault("__path__", [])  # modules of the library's alone may be below it
     module.__dict__["_remote"] = session.module(remote or name)
     return module
 

@@ -1,19 +1,25 @@
 """The short way to a launch that was planned: a function, written for calls of one kind, that looks whether the call is of that
 kind, puts addresses and numbers into the plan's cells, and launches. It gives MISS where the call is of another kind."""
 
-import struct
 import sys
+import weakref
 
 from tilec import arrays, native
 
 MISS = object()
 
 
+def _refresh(kept, array):
+    """numpy takes its time to tell where an array lies, which stays so while something refers to it."""
+    kept[:] = weakref.ref(array), array.__array_interface__["data"][0]
+    return kept[1]
+
+
 class _Writer:
     def __init__(self, plan):
         self.plan = plan
         self.tests, self.steps = [], []
-        self.names = {"MISS": MISS, "launch": native.launch, "check": native.check}
+        self.names = {"MISS": MISS, "launch": native.launch, "check": native.check, "refresh": _refresh}
 
     def value(self, thing):
         name = f"v{len(self.names)}"
@@ -35,8 +41,10 @@ class _Writer:
             self.tests.append(f"{name}.stride() == {self.value(x.stride())} and {name}.device == {self.value(x.device)}")
             pointer = f"{name}.data_ptr()"
         elif kind == "numpy":
-            self.tests.append(f"{name}.dtype == {self.value(x.dtype)} and {name}.shape == {x.shape!r} and {name}.strides == {x.strides!r}")
-            pointer = f"{name}.__array_interface__['data'][0]"
+            dtype, kept = self.value(x.dtype), self.value([weakref.ref(x), facts.pointer])
+            self.tests.append(f"({name}.dtype is {dtype} or {name}.dtype == {dtype})")
+            self.tests.append(f"{name}.shape == {x.shape!r} and {name}.strides == {x.strides!r}")
+            pointer = f"{kept}[1] if {kept}[0]() is {name} else refresh({kept}, {name})"
         else:
             return False
         self.steps.append(" = ".join([*self.cells_of(number), pointer]))
@@ -91,6 +99,3 @@ def quick(plan, args, parameters, facts):
     exec(compile("\n".join(text), "<a planned call>", "exec"), writer.names)
     writer.names["call"].plan = plan
     return writer.names["call"]
-
-
-__all__ = ["MISS", "quick", "struct"]
