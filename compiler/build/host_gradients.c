@@ -33,10 +33,9 @@ typedef struct Gradient {
     int given;            /* of the arrays */
 } Gradient;
 
-static bool refuse_array(const Gradient *gradient, const char *name, const char *why)
+static bool refuse_array(const Gradient *gradient, DiagCode code, const char *name)
 {
-    diag_report(gradient->session->diags, DIAG_call_arguments, gradient->launch->at,
-                arena_printf(gradient->session->arena, "argument '%s': %s", name, why));
+    diag_report(gradient->session->diags, code, gradient->launch->at, name);
     return false;
 }
 
@@ -49,6 +48,25 @@ static const HostValue *argument_named(const Gradient *gradient, Name name)
     return NULL;
 }
 
+/* The next of those that are given or, if there is one for each array among the arguments, that of
+ * the one of which the parameter is the gradient; NULL: there is none. */
+static const HostValue *gradient_for(Gradient *gradient, Name name)
+{
+    const HostLaunch *launch = gradient->launch;
+    const size_t length = strlen(name) - strlen("_grad");
+    if (!launch->each)
+        return gradient->given == launch->gradient_count ? NULL
+                                                         : &launch->gradients[gradient->given++];
+    for (int i = 0, at = 0; i < launch->kernel->parameter_count; i++) {
+        if (launch->arguments[i].kind != HOST_ARRAY) continue;
+        const Name own = launch->kernel->parameters[i].name;
+        if (at < launch->gradient_count && strlen(own) == length && !strncmp(own, name, length))
+            return launch->gradients[at].kind == HOST_NONE ? NULL : &launch->gradients[at];
+        at++;
+    }
+    return NULL;
+}
+
 static bool take_argument(Gradient *gradient, int index)
 {
     const Parameter *parameter = &gradient->kernel->parameters[index];
@@ -56,11 +74,13 @@ static bool take_argument(Gradient *gradient, int index)
     if (own) gradient->arguments[index] = *own;
     if (own) gradient->from[index] = gradient->kernel->name;
     if (own || parameter->value->type->kind != TYPE_POINTER) return true;
-    if (gradient->given == gradient->launch->gradient_count)
-        return refuse_array(gradient, parameter->name, "there is no array for it");
-    gradient->arguments[index] = gradient->launch->gradients[gradient->given++];
+    const HostValue *given = gradient_for(gradient, parameter->name);
+    if (!given) return refuse_array(gradient, DIAG_gradient_missing, parameter->name);
+    gradient->arguments[index] = *given;
     if (gradient->arguments[index].kind == HOST_ARRAY) return true;
-    return refuse_array(gradient, parameter->name, "an array is needed");
+    diag_report(gradient->session->diags, DIAG_argument_kind, gradient->launch->at, parameter->name,
+                "an array");
+    return false;
 }
 
 static bool take_extent(Gradient *gradient, const Tensor *tensor, const Extent *extent, int64_t is)
@@ -75,8 +95,7 @@ static bool take_extent(Gradient *gradient, const Tensor *tensor, const Extent *
         }
         wanted = parameter->is_key ? parameter->key : known->integer;
     }
-    return wanted == is ||
-           refuse_array(gradient, tensor->name, "its shape is not that of what it is for");
+    return wanted == is || refuse_array(gradient, DIAG_gradient_shape, tensor->name);
 }
 
 static bool is_packed(const HostArray *array)
@@ -92,9 +111,9 @@ static bool take_shape(Gradient *gradient, const Tensor *tensor)
     HostArray array;
     gradient->host->describe(gradient->host, gradient->arguments[tensor->pointer].array, &array);
     if (array.rank != tensor->rank || array.dtype != tensor->dtype)
-        return refuse_array(gradient, tensor->name, "it is of another type or rank");
+        return refuse_array(gradient, DIAG_gradient_type, tensor->name);
     if (!tensor->is_strided && !is_packed(&array))
-        return refuse_array(gradient, tensor->name, "the array is not contiguous");
+        return refuse_array(gradient, DIAG_argument_strides, tensor->name);
     for (int d = 0; d < tensor->rank; d++) {
         if (!take_extent(gradient, tensor, &tensor->shape[d], array.shape[d])) return false;
         if (tensor->is_strided &&
@@ -109,9 +128,8 @@ static bool take_arguments(Gradient *gradient)
     const Kernel *kernel = gradient->kernel;
     for (int i = 0; i < kernel_argument_count(kernel); i++)
         if (!take_argument(gradient, i)) return false;
-    if (gradient->given < gradient->launch->gradient_count)
-        return refuse_array(gradient, kernel->parameters[0].name,
-                            "more arrays are given than the kernel has gradients");
+    if (!gradient->launch->each && gradient->given < gradient->launch->gradient_count)
+        return refuse_array(gradient, DIAG_gradient_surplus, kernel->name);
     for (int i = 0; i < kernel->tensor_count; i++) {
         const Tensor *tensor = &kernel->tensors[i];
         if (!argument_named(gradient, tensor->name) && !take_shape(gradient, tensor)) return false;

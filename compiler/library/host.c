@@ -36,7 +36,7 @@ static bool take_array(Library *library, const DLTensor *tensor)
     enum { MOST = sizeof((HostArray *)NULL)->shape / sizeof(int64_t) };
     HostArray is = {.rank = tensor->ndim};
     if (tensor->ndim < 0 || tensor->ndim > MOST || !find_dtype(tensor->dtype, &is.dtype)) {
-        diag_report(library->session->diags, DIAG_call_arguments, (Span){0},
+        diag_report(library->session->diags, DIAG_call_refused, (Span){0},
                     arena_printf(library->session->arena,
                                  "array %zu has a type or a number of dimensions that no kernel's "
                                  "tensor has",
@@ -93,7 +93,7 @@ static HostStatus attribute(Host *host, const HostValue *array, const char *name
 /* What would read or write an array's elements. */
 static HostStatus refuse(const Library *library, Span at)
 {
-    diag_report(library->session->diags, DIAG_call_arguments, at,
+    diag_report(library->session->diags, DIAG_call_refused, at,
                 "the elements of an array are not known here, only its shape and type");
     return HOST_FAILED;
 }
@@ -195,7 +195,7 @@ static HostStatus call_array(const Library *library, const HostCall *call, HostV
     const HostValue *number = call->arguments;
     if (call->argument_count != 1 || number->kind != HOST_INT || number->integer < 0 ||
         (uint64_t)number->integer >= library->arrays.count) {
-        diag_report(library->session->diags, DIAG_call_arguments, call->at,
+        diag_report(library->session->diags, DIAG_call_refused, call->at,
                     "array() takes the number of an array");
         return HOST_FAILED;
     }
@@ -233,7 +233,7 @@ static void print(Host *host, const char *text, size_t length)
 static bool refuse_argument(const Library *library, Span at, const Parameter *parameter,
                             const char *why)
 {
-    diag_report(library->session->diags, DIAG_call_arguments, at,
+    diag_report(library->session->diags, DIAG_call_refused, at,
                 arena_printf(library->session->arena, "argument '%s': %s", parameter->name, why));
     return false;
 }
@@ -310,7 +310,7 @@ static bool result_extents(const Library *library, const HostLaunch *launch,
     uint64_t *workspaces = arena_new_array(arena, uint64_t, one->workspace_count + 1);
     const char *complaint = NULL;
     if (one->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK) return true;
-    diag_report(library->session->diags, DIAG_call_arguments, launch->at,
+    diag_report(library->session->diags, DIAG_call_refused, launch->at,
                 complaint ? complaint : "the number of blocks is negative or too large");
     return false;
 }

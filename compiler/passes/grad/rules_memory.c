@@ -51,7 +51,8 @@ static Value *adjoint_memory(Grad *grad, const Op *op, Value *memory)
 {
     Value *found = memory_adjoint(grad, memory);
     if (!found)
-        grad_refuse(grad, op, "this memory has no gradient: it is not a parameter's of its own type");
+        grad_refuse(grad, op,
+                    "this memory has no gradient: it is not a parameter's of its own type");
     return found;
 }
 
