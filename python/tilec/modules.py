@@ -53,7 +53,7 @@ class DialectModule(types.ModuleType):
     described = frozenset()  # names that annotations are made by
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         remote = self.__dict__["_remote"]
         if name in self.described:
