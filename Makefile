@@ -149,6 +149,7 @@ $(BUILD)/unit/%_test: tests/unit/%_test.c $$(foreach f,$$(NEEDS_$$*),$(BUILD)/li
 UNIT_EXTRA_tensor = $(BUILD)/libtile.a
 UNIT_EXTRA_launch = $(BUILD)/libtile.a
 UNIT_EXTRA_library = $(BUILD)/libtilec.so
+UNIT_EXTRA_interpreter = $(BUILD)/libtilec.so
 UNIT_EXTRA_tune = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 # The driver that the runtime's test runs against; it lies beside the test program.
@@ -299,7 +300,8 @@ demo: deps
 VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/options.h)
 # Each page with the table that its lists come from.
 MAN = $(BUILD)/man
-PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7)
+WRITTEN = libtile.3 libtilec.3 tilec-python.7
+PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
 TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/explain.txt
@@ -311,7 +313,7 @@ $(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.d
 	@mkdir -p $(@D)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f $^ > $@
-$(MAN)/libtile.3: man/libtile.3
+$(WRITTEN:%=$(MAN)/%): $(MAN)/%: man/%
 	@mkdir -p $(@D)
 	cp $< $@
 $(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
@@ -328,7 +330,8 @@ install: build docs
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
 	install -D $(BUILD)/libtile.so "$(DESTDIR)$(PREFIX)"/lib/libtile.so.0
 	install $(BUILD)/libtilec.so "$(DESTDIR)$(PREFIX)"/lib/libtilec.so.0
-	for name in libtile libtilec; do ln -sf $$name.so.0 "$(DESTDIR)$(PREFIX)"/lib/$$name.so || exit; done
+	install $(BUILD)/libtile_emulator.so "$(DESTDIR)$(PREFIX)"/lib/libtile_emulator.so.0
+	for name in libtile libtile_emulator libtilec; do ln -sf $$name.so.0 "$(DESTDIR)$(PREFIX)"/lib/$$name.so || exit; done
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/tile runtime/include/tile/*.h
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/tile runtime/tile.mk
 	for page in $(PAGES); do install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/man/man$${page##*.} $$page || exit; done
@@ -336,6 +339,13 @@ install: build docs
 	mkdir -p "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
 	for name in libtile libtilec; do \
 	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/$$name.pc || exit; done
+
+# The package for Python, with the libraries in it; they are this machine's: PYTHON names whose tag it gets.
+.PHONY: wheel
+PYTHON ?= python3
+wheel: build
+	$(call say,WHEEL,$(BUILD)/wheel)
+	$(Q)$(PYTHON) python/wheel.py $(VERSION) $(BUILD) $(BUILD)/wheel
 
 format:
 	clang-format -i $$(find compiler runtime tests samples -name '*.[ch]')

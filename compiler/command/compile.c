@@ -194,10 +194,30 @@ static bool emit_header_text(Output *output, Buf *out)
     return true;
 }
 
+/* The path without its ending. */
+static const char *stem_of(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_ending = dot && dot != path && (!slash || dot > slash + 1);
+    return arena_copy_text(arena, path, has_ending ? (size_t)(dot - path) : strlen(path));
+}
+
 static bool emit_manifest_text(Output *output, Buf *out)
 {
     if (!build_all(output)) return false;
     emit_manifest(output->build.exports, output->build.export_count, out);
+    return true;
+}
+
+/* The library is called by the object's name; "lib" keeps Python from taking it for a module. */
+static bool emit_python_text(Output *output, Buf *out)
+{
+    const char *path = output->options->output ? output->options->output : "kernels.o";
+    const char *slash = strrchr(path, '/');
+    if (!build_for_c(output)) return false;
+    const char *stem = stem_of(output->session->arena, slash ? slash + 1 : path);
+    emit_python(output->build.exports, output->build.export_count,
+                arena_printf(output->session->arena, "lib%s.so", stem), out);
     return true;
 }
 
@@ -217,6 +237,7 @@ static const Kind kinds[] = {
     {"obj", ".o", emit_obj, true},
     {"header", ".h", emit_header_text, false},
     {"manifest", ".json", emit_manifest_text, false},
+    {"python", ".py", emit_python_text, false},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -238,14 +259,6 @@ typedef struct Results {
     Result items[KINDS];
     int count;
 } Results;
-
-/* The path without its ending. */
-static const char *stem_of(Arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    bool has_ending = dot && dot != path && (!slash || dot > slash + 1);
-    return arena_copy_text(arena, path, has_ending ? (size_t)(dot - path) : strlen(path));
-}
 
 static const Kind *find_kind(Session *session, const char *name)
 {

@@ -85,7 +85,7 @@ def _torch_facts(x):
         if name not in CODES:
             raise TypeError(f"no kernel takes a torch tensor of {name}")
         code = _torch_codes[x.dtype] = CODES[name]
-    device = (CUDA, x.device.index or 0) if x.is_cuda else (CPU, 0)
+    device = (CUDA, x.device.index or 0) if x.device.type == "cuda" else (CPU, 0)
     return Facts(x.data_ptr(), code, tuple(x.shape), x.stride(), device, x)
 
 
@@ -173,6 +173,9 @@ def _bare(owner):
 def empty_like(model, code, shape):
     """An array of the library and on the device of `model`, facts or None."""
     owner = None if model is None else _bare(model.owner)
+    bits = code >> 16 & 0xFF
+    if bits < 8:  # several to a byte
+        code, shape = CODES["int8"], tuple(shape[:-1]) + ((shape[-1] * bits + 7) // 8,)
     kind = "" if owner is None else type(owner).__module__.partition(".")[0]
     if hasattr(type(owner), "__tile_empty__"):
         return owner.__tile_empty__(code, shape)

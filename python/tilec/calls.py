@@ -2,6 +2,7 @@
 
 from tilec import arrays, native, session, speech  # noqa: F401 (speech adds to the session's speakers)
 from tilec.plan import Plan
+from tilec.quick import MISS, quick
 from tilec.session import Remote, Text, joined, text_of
 
 
@@ -58,6 +59,16 @@ class Given:
         return _frozen(value)
 
 
+class Short:
+    """A way for calls of so many arguments."""
+
+    __slots__ = ("count", "call")
+
+    def __init__(self, count, call):
+        self.count = count
+        self.call = call
+
+
 class Callee:
     """Something that is called with arrays: plans are made for each kind of call, once."""
 
@@ -67,8 +78,16 @@ class Callee:
         self.plans = {}
         self.open = frozenset()  # parameters whose numbers calls share a plan for
         self.last = None
+        self.short, self.tried = [], []
+
+    MOST_SHORT = 4  # ways that are tried one after the other
 
     def __call__(self, *args, **kwargs):
+        if not kwargs:
+            count = len(args)
+            for short in self.short:
+                if short.count == count and short.call(*args) is not MISS:
+                    return None
         return self.call(args, kwargs)
 
     def named(self, args, kwargs):
@@ -110,7 +129,10 @@ class Callee:
             bound = text.bound(statements)
             statements.append(f"give({bound})")
             answer = session.the.run("\n".join(statements), [facts.tensor() for facts in given.facts])
-        plan = Plan(answer, len(given.facts))
+        return self.finish(Plan(answer, len(given.facts)), args, kwargs, given.facts)
+
+    def finish(self, plan, args, kwargs, facts):
+        """Which numbers of the call change from call to call; with the key of such calls."""
         numbers = {name: value for name, value in self.named(args, kwargs).items() if type(value) in (int, float)}
         found = plan.find_scalars(numbers)
         if not self.plans:
@@ -118,17 +140,28 @@ class Callee:
         elif not self.open.issubset(found):
             self.open = self.open & frozenset(found)
             self.plans.clear()
+            self.short, self.tried = [], []
         plan.scalars = [one for one in plan.scalars if one[0] in self.open]
         look = Given()
         key = [((self.parameters[i], type(value)) if i < len(self.parameters) and self.parameters[i] in self.open else look.look(value))
                for i, value in enumerate(args)]
         key += [(name, (name, type(value)) if name in self.open else look.look(value)) for name, value in kwargs.items()]
-        return plan, given.facts, tuple(key)
+        return plan, facts, tuple(key)
 
     def call(self, args, kwargs, stream=None):
         plan, facts = self.plan(args, kwargs)
         self.last = plan
-        return plan.run(facts, None, stream)
+        given = plan.run(facts, None, stream)
+        if stream is None and not kwargs and plan not in self.tried:
+            self.shorten(plan, args, facts)
+        return given
+
+    def shorten(self, plan, args, facts):
+        self.tried.append(plan)
+        call = quick(plan, args, self.parameters, facts)
+        if call is not None:
+            self.short.insert(0, Short(len(args), call))
+            del self.short[self.MOST_SHORT :]
 
 
 def compile_only(remote, args, kwargs):

@@ -79,10 +79,11 @@ def _change(torch):
                 args = args[:1] + tuple(["cpu" if _is_cuda(one) else one for one in args[1:]])
             if name in ("cuda", "pin_memory"):
                 return args[0]
-            if name == "is_cuda" or (name == "__get__" and function is torch.Tensor.is_cuda.__get__):
+            if name == "__get__" and function == is_cuda:
                 return True
             return function(*args, **kwargs)
 
+    is_cuda = torch.Tensor.is_cuda.__get__
     OnCPU().__enter__()
     cuda = torch.cuda
     nothing = lambda *args, **kwargs: None  # noqa: E731

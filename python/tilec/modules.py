@@ -53,7 +53,7 @@ class DialectModule(types.ModuleType):
     described = frozenset()  # names that annotations are made by
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         remote = self.__dict__["_remote"]
         if name in self.described:
@@ -80,6 +80,7 @@ def become(name, kind=DialectModule, remote=None):
     """Makes the module of that name, which is being imported, a dialect's."""
     module = sys.modules[name]
     module.__class__ = kind
+    module.__dict__.setdefault("__path__", [])  # modules of the library's alone may be below it
     module.__dict__["_remote"] = session.module(remote or name)
     return module
 

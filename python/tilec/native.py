@@ -1,9 +1,11 @@
 """libtile and libtilec by ctypes: what their headers declare, found where they are installed."""
 
+import builtins
 import ctypes
 import json
 import os
 import pathlib
+import re
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
 ABI_VERSION = 6
@@ -20,6 +22,21 @@ class Error(RuntimeError):
 
 class CompileError(Error):
     """The compiler's messages about a kernel."""
+
+
+_KINDS = {}
+
+
+def compile_error(text, status):
+    """One that is what the program's own error is, as well: a TypeError that the text tells of is one."""
+    found = re.search(r"error: ([A-Z]\w+(?:Error|Exception|Iteration)): ", text)
+    kind = getattr(builtins, found[1], None) if found else None
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return CompileError(text, status)
+    if kind not in _KINDS:
+        bases = (CompileError,) if issubclass(CompileError, kind) else (CompileError, kind)
+        _KINDS[kind] = type("CompileError", bases, {"__module__": __name__})
+    return _KINDS[kind](text, status)
 
 
 class DataType(Structure):
@@ -204,6 +221,7 @@ _quick = ctypes.PyDLL(tile._name)
 launch = _declare(_quick, "tile_launch", c_int32, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p)
 launch_slowly = _declare(tile, "tile_launch", c_int32, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p)
 plan_launch = _declare(tile, "tile_plan_launch", c_int32, c_void_p, c_void_p, POINTER(Plan))
+plan_tensors = _declare(tile, "tile_plan_tensors", c_int32, c_void_p, c_void_p, c_void_p, POINTER(Plan))
 prepare = _declare(tile, "tile_prepare", c_int32, c_void_p, c_int)
 result_extents = _declare(tile, "tile_result_extents", c_int32, c_void_p, c_void_p, POINTER(c_int64))
 last_error = _declare(tile, "tile_last_error", c_char_p)
@@ -277,7 +295,7 @@ class Interpreter:
         status = self.library.tilec_run(self.handle, statements.encode(), pointers, len(tensors), answer)
         told = _answer(self.library, answer)
         if status:
-            raise CompileError(told["messages"].rstrip(), status)
+            raise compile_error(told["messages"].rstrip(), status)
         return told
 
     def close(self):

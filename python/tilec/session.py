@@ -30,12 +30,6 @@ class Session:
 def with_results(kernel, results):
     kernel.__results__ = results
     return kernel
-
-def filled(kind, values):
-    made = kind()
-    for name in values:
-        setattr(made, name, values[name])
-    return made
 """
     MOST_CALLS = 20000  # then a new one is opened, as what was evaluated stays in memory
 
@@ -129,6 +123,8 @@ def text_of(value):
         return Text(remote(value))
     if kind is float:
         return Text(_number(value))
+    if kind is int and value < -(1 << 62):  # what is negated is a positive number, which is to fit
+        return Text(f"({value + 1} - 1)")
     if kind in (int, str, bool, type(None)):
         return Text(repr(value))
     if kind is tuple:
@@ -263,12 +259,22 @@ class Remote:
         return equal if equal is NotImplemented else not equal
 
 
+def _operated(text):
+    """What is known in a kernel alone, such as twice an extent of a call's tensors, is evaluated there."""
+    try:
+        return evaluate(text)
+    except native.CompileError as error:
+        if "is not known here" not in str(error):
+            raise
+        return Remote(text)
+
+
 def _operator(symbol):
     def left(self, other):
-        return evaluate(Text("(", self, f" {symbol} ", text_of(other), ")"))
+        return _operated(Text("(", self, f" {symbol} ", text_of(other), ")"))
 
     def right(self, other):
-        return evaluate(Text("(", text_of(other), f" {symbol} ", self, ")"))
+        return _operated(Text("(", text_of(other), f" {symbol} ", self, ")"))
 
     return left, right
 

@@ -110,6 +110,10 @@ class JITKernel(Compiled):
         self.latency = self.ref_latency = None
         self.artifact = self.adapter = self
 
+    def call(self, args, kwargs, stream=None):
+        given = super().call(args, kwargs, stream)
+        return list(given) if isinstance(given, tuple) else given
+
     def get_kernel_source(self, *args, **kwargs):
         """The PTX, or the IR of the kernel where there is none."""
         return self.code_text()

@@ -13,6 +13,7 @@ from warp import devices as _devices
 from warp import launches as _launches
 from warp import tape as _tape
 from warp import types
+from warp._src import context
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
 for _module in (_arrays, _devices, _launches, _tape):
@@ -79,6 +80,8 @@ class _Tests(_abc.MetaPathFinder):
 
 
 class _Warp(_modules.DialectModule):
+    described = frozenset(["tile", "ref", "Int", "Float", "Scalar"])
+
     def __getattr__(self, name):
         kind = types.by_name(name)
         if kind is not None:

@@ -92,7 +92,7 @@ class array(metaclass=_ArrayClass):
         given = {name for name, value in kwargs.items() if value is not None}
         if not args and not given & {"data", "shape", "ptr", "length"}:
             return array_annotation(kwargs.get("dtype", float), kwargs.get("ndim") or cls._rank)
-        return object.__new__(array)
+        return object.__new__(cls)
 
     def __init__(self, data=None, dtype=None, shape=None, strides=None, length=None, ptr=None, capacity=None, device=None, pinned=False,
                  copy=True, deleter=None, ndim=None, grad=None, requires_grad=False, **ignored):
@@ -150,6 +150,8 @@ class array(metaclass=_ArrayClass):
         if kind is None and not isinstance(data, numpy.ndarray) and len(numpy.shape(data)) and _numbers_type(data):
             kind = _numbers_type(data)
         values = numpy.asarray(_plain(data))
+        if values.dtype.kind == "c":  # two numbers each
+            values = values.view(values.real.dtype).reshape(values.shape + (2,))
         if kind is None:
             kind = as_type(values.dtype) if isinstance(data, numpy.ndarray) else as_type(float if values.dtype.kind == "f" else int)
         self.dtype = kind
@@ -165,6 +167,8 @@ class array(metaclass=_ArrayClass):
                 outer = values.shape[: values.ndim - len(inner)]
             elif values.ndim and values.shape[-1] == count:
                 outer = values.shape[:-1]
+            elif values.ndim and values.shape[-1] % count == 0:
+                outer = values.shape[:-1] + (values.shape[-1] // count,)
             elif values.size % count == 0:
                 outer = (values.size // count,)
             else:

@@ -1,17 +1,19 @@
 """Kernels, functions and launches."""
 
 import inspect
+from typing import TypeVar
 
 from tilec import native as _native
 from tilec import session as _session
 from tilec import source as _source
 from tilec.calls import Given as _Given
 from tilec.kernels import Compiled as _Compiled
+from tilec.modules import Described
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
 from warp import tape as _tape
-from warp.types import _Number
+from warp.types import _Number, _Type, as_type
 
 
 class Function:
@@ -65,7 +67,9 @@ class Kernel:
         self.remote = remote
         self.options = options or {}
         self.calls = {}
+        self.overloads = {}
         self.parameters = list(inspect.signature(func).parameters)
+        self.open = [name for name in self.parameters if remote is None and _is_open(func.__annotations__.get(name))]
 
     @property
     def __tile_function__(self):
@@ -81,10 +85,37 @@ class Kernel:
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f"the kernel {self.key} is launched by wp.launch()")
 
+    def of(self, values):
+        """Where the kernel leaves types open: that of these arguments."""
+        if not self.open:
+            return self
+        named = dict(zip(self.parameters, values))
+        kinds = {name: _kind_of(named[name]) for name in self.open if named[name] is not None}
+        key = tuple([(kind.ndim, kind.dtype) if hasattr(kind, "ndim") else kind for kind in kinds.values()])
+        if key not in self.overloads:
+            self.overloads[key] = overload(self, kinds)
+        return self.overloads[key]
+
     def callee(self, shape):
         if shape not in self.calls:
             self.calls[shape] = _Launcher(self, *shape)
         return self.calls[shape]
+
+
+def _is_open(annotation):
+    from typing import Any
+
+    kind = getattr(annotation, "dtype", annotation)
+    return kind is Any or (isinstance(kind, Described) and kind.__tile_remote__() is not None) or isinstance(kind, TypeVar)
+
+
+def _kind_of(value):
+    from warp.arrays import array_annotation
+
+    if hasattr(value, "__tile_facts__") and hasattr(value, "dtype"):
+        return array_annotation(value.dtype, value.ndim)
+    kind = type(value)
+    return value._struct if hasattr(value, "_struct") else kind if isinstance(kind, _Type) else as_type(kind)
 
 
 class Module:
@@ -158,7 +189,8 @@ def _dims(dim):
 
 
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint):
-    values = [_value(value) for value in (*inputs, *outputs)]
+    given = [*inputs, *outputs]
+    values = [_value(value) for value in given]
     if len(values) != len(kernel.parameters):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(values)} arguments but kernel requires "
                            f"{len(kernel.parameters)}.")
@@ -169,7 +201,7 @@ def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         gradients, later = _tape.gradients_of(values, [*adj_inputs, *adj_outputs])
         values += gradients
     shape = word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint
-    kernel.callee(shape)(*dims, *values)
+    kernel.of(given).callee(shape)(*dims, *values)
     if adjoint:
         for own, spare in later:
             own.store(own.numpy() + spare.numpy())

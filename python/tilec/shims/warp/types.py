@@ -100,10 +100,8 @@ def as_type(kind):
         return _PLAIN[kind]
     if isinstance(kind, _Type) or kind is None:
         return kind
-    try:
-        return _FROM_NUMPY[numpy.dtype(kind)]
-    except (TypeError, KeyError):
-        return kind
+    is_numpy = isinstance(kind, numpy.dtype) or (isinstance(kind, type) and issubclass(kind, numpy.generic))
+    return _FROM_NUMPY.get(numpy.dtype(kind), kind) if is_numpy else kind
 
 
 type_to_warp = as_type
@@ -288,8 +286,8 @@ class StructInstance:
         self.__dict__[name] = value
 
     def __tile_take__(self, given):
-        texts = [_Text(repr(name), ": ", given.take(_argument(self.__dict__[name])), ", ") for name in self._struct.vars]
-        return _Text("filled(", self._struct.__tile_remote__(), ", {", *texts, "})")
+        texts = [_Text(f"{name}=", given.take(_argument(self.__dict__[name])), ", ") for name in self._struct.vars]
+        return _Text(self._struct.__tile_remote__(), "(", *texts, ")")
 
     def __tile_look__(self, given):
         return id(self._struct), tuple([given.look(_argument(self.__dict__[name])) for name in self._struct.vars])
@@ -334,6 +332,8 @@ class Struct:
     def _numpy(self):
         fields = []
         for name, kind in self.vars.items():
+            if hasattr(kind, "ndim"):
+                raise TypeError(f"an array of {self.key} is not possible: its field {name} is an array")
             shape = getattr(kind, "_shape_", ()) if not isinstance(kind, Struct) else ()
             fields.append((name, kind._numpy, shape))
         return numpy.dtype(fields, align=True)
