@@ -80,7 +80,7 @@ typedef struct Search {
 static uint32_t first_line(const Node *node, Nodes decorators)
 {
     const Span at = decorators.count > 0 ? decorators.items[0]->span : node->span;
-    return source_place(at.source, at.begin).line;
+    return source_location(at.source, at.begin).line;
 }
 
 static bool is_wanted(const Search *search, const Node *node)
@@ -91,7 +91,7 @@ static bool is_wanted(const Search *search, const Node *node)
     const Nodes decorators = is_class ? NODE_AS(ClassDef, node)->decorator_list
                                       : NODE_AS(FunctionDef, node)->decorator_list;
     return strcmp(name, search->name) == 0 && first_line(node, decorators) <= search->line &&
-           search->line <= source_place(node->span.source, node->span.end).line;
+           search->line <= source_location(node->span.source, node->span.end).line;
 }
 
 static void look_at(void *context, const Node *node)

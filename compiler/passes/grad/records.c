@@ -146,7 +146,7 @@ Value *record_part(Grad *grad, const States *states, const State *state, Value *
     return view_of_part(grad, pointer, state->kept);
 }
 
-/* ---- what is read ---- */
+/* ---- reads of records ---- */
 
 void records_note_load(Grad *grad, const States *states, const State *state, Op *load)
 {
