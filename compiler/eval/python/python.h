@@ -242,7 +242,6 @@ bool survey_reaches(Eval *eval, const Function *function);
 Flow survey_left(Eval *eval, const Node *statement);
 /* Whether a test is looked at though a mark of it fails. */
 bool survey_keeps(const Eval *eval, const Object *object);
-Flow survey_try(Eval *eval, const NodeTry *node);
 
 /* ---- text.c ---- */
 
