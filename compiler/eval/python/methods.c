@@ -389,6 +389,12 @@ Object *dtype_method_is_float(Eval *eval, const Bound *bound)
     return object_bool(eval, dtype_is_float(bound->values[0]->as.dtype));
 }
 
+Object *dtype_method_is_any_float16(Eval *eval, const Bound *bound)
+{
+    const DType dtype = bound->values[0]->as.dtype;
+    return object_bool(eval, dtype == DTYPE_f16 || dtype == DTYPE_bf16);
+}
+
 Object *dtype_method_is_signed(Eval *eval, const Bound *bound)
 {
     return object_bool(eval, dtype_is_signed(bound->values[0]->as.dtype));

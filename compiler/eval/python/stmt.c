@@ -252,6 +252,17 @@ static Object *host_guard(Eval *eval, Object *context)
     return hears && method != NULL && method->kind == OBJECT_FUNCTION ? method : NULL;
 }
 
+/* `with ... as (x,)`, where the class of the object says that what it gives is one of itself. */
+static bool unpacks_one(const Object *context, const Node *target)
+{
+    if (target == NULL || context->kind != OBJECT_INSTANCE) return false;
+    const Nodes *parts = target->kind == NODE_Tuple  ? &NODE_AS(Tuple, target)->elts
+                         : target->kind == NODE_List ? &NODE_AS(List, target)->elts
+                                                     : NULL;
+    return parts != NULL && parts->count == 1 &&
+           class_says(context->as.instance->class, "__unpacks_one__");
+}
+
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
@@ -262,6 +273,9 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     if (threads != NULL && item->optional_vars == NULL)
         return eval->ops->stage_group(eval, threads, run_with_item, node, index + 1);
     Object *entered = context != NULL ? call_context(eval, context, "__enter__", 1) : NULL;
+    if (entered != NULL && unpacks_one(context, item->optional_vars) &&
+        !object_is_sequence(entered))
+        entered = object_list(eval, OBJECT_TUPLE, &entered, 1);
     if (entered == NULL ||
         (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
         return FLOW_ERROR;
