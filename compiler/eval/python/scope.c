@@ -200,7 +200,8 @@ static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, S
         const IndexVec one = {.data = &places->data[i], .count = 1};
         Object *object = place >= index ? NULL
                          : node->kind == NODE_ImportFrom
-                             ? star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at, found)
+                             ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at,
+                                                      found)
                              : lookup_places(eval, unit, &one, name, index, at, found);
         if (*found) return object;
     }
