@@ -230,11 +230,10 @@ static void print(Host *host, const char *text, size_t length)
 
 /* ---- launches ---- */
 
-static bool refuse_argument(const Library *library, Span at, const Parameter *parameter,
-                            const char *why)
+static bool refuse_kind(const Library *library, Span at, const Parameter *parameter,
+                        const char *wanted)
 {
-    diag_report(library->session->diags, DIAG_call_refused, at,
-                arena_printf(library->session->arena, "argument '%s': %s", parameter->name, why));
+    diag_report(library->session->diags, DIAG_argument_kind, at, parameter->name, wanted);
     return false;
 }
 
@@ -244,18 +243,17 @@ static bool encode_number(const Library *library, Span at, const Parameter *para
     const DType dtype = parameter->value->type->dtype;
     const bool is_float = value->kind == HOST_FLOAT;
     if (!is_float && value->kind != HOST_INT && value->kind != HOST_BOOL)
-        return refuse_argument(library, at, parameter, "a number is needed");
+        return refuse_kind(library, at, parameter, "a number");
     if (dtype_is_float(dtype)) {
         *cell = dtype_encode(dtype, is_float ? value->number : (double)value->integer);
         return true;
     }
-    if (is_float) return refuse_argument(library, at, parameter, "an integer is needed");
-    if (!dtype_takes(dtype, value->integer))
-        return refuse_argument(library, at, parameter,
-                               arena_printf(library->session->arena, "%lld does not fit in %s",
-                                            (long long)value->integer, dtype_user_name(dtype)));
+    if (is_float) return refuse_kind(library, at, parameter, "an integer");
     *cell = (uint64_t)value->integer;
-    return true;
+    if (dtype_takes(dtype, value->integer)) return true;
+    diag_report(library->session->diags, DIAG_argument_range, at, parameter->name,
+                (long long)value->integer, dtype_user_name(dtype));
+    return false;
 }
 
 static const Tensor *tensor_of(const Kernel *kernel, int parameter)
@@ -271,15 +269,14 @@ static bool check_array(const Library *library, const HostLaunch *launch, int in
     const HostValue *value = &launch->arguments[index];
     const DType wanted = parameter->value->type->dtype;
     if (value->kind != HOST_ARRAY)
-        return refuse_argument(library, launch->at, parameter, "an array is needed");
+        return refuse_kind(library, launch->at, parameter, "an array");
     const HostArray *is = &((const Shadow *)value->array)->is;
     /* the evaluator has looked at a tensor; a pointer to bytes takes any array */
     if (tensor_of(launch->kernel, index) || wanted == DTYPE_u8 || dtype_holds(wanted, is->dtype))
         return true;
-    return refuse_argument(library, launch->at, parameter,
-                           arena_printf(library->session->arena,
-                                        "the array is of %s, the kernel wants %s",
-                                        dtype_name(is->dtype), dtype_name(wanted)));
+    diag_report(library->session->diags, DIAG_argument_dtype, launch->at, parameter->name,
+                dtype_user_name(is->dtype), dtype_user_name(wanted));
+    return false;
 }
 
 /* The argument as the kernel takes it, an array as its number. */

@@ -276,6 +276,8 @@ def _answer(library, address):
 class Interpreter:
     """One of libtilec's: see tile/interpreter.h."""
 
+    handle = None
+
     def __init__(self, computes=(), words=()):
         self.library = compiler()
         spelled = (c_char_p * (len(words) + 1))(*[word.encode() for word in words])

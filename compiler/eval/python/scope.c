@@ -198,11 +198,11 @@ static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, S
         const uint32_t place = places->data[i];
         const Node *node = unit->tree->tree->body.items[place];
         const IndexVec one = {.data = &places->data[i], .count = 1};
-        Object *object =
-            place >= index ? NULL
-            : node->kind == NODE_ImportFrom
-                ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at, found)
-                : lookup_places(eval, unit, &one, name, index, at, found);
+        Object *object = place >= index ? NULL
+                         : node->kind == NODE_ImportFrom
+                             ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at,
+                                                      found)
+                             : lookup_places(eval, unit, &one, name, index, at, found);
         if (*found) return object;
     }
     return NULL;
