@@ -123,6 +123,12 @@ static void make_scalars(Maker *maker)
     maker->x = build3(&maker->b, OP_select, maker->flag, maker->x, maker->x);
     maker->f = build_cast(&maker->b, DTYPE_f32, maker->x);
     maker->f = build3(&maker->b, OP_slope, maker->f, maker->f, maker->f);
+    build_op(&maker->b, OP_custom_begin, 0, NULL, 0, NULL);
+    Value *adjoint = build_op(&maker->b, OP_adjoint_of, 1, &maker->f, 1, &maker->f->type)->results;
+    Op *custom = build_op(&maker->b, OP_custom, 3, (Value *[]){maker->f, maker->f, adjoint}, 1,
+                          &maker->f->type);
+    op_set_int(custom, ATTR_count, 1);
+    maker->f = build2(&maker->b, OP_replayed, custom->results, maker->f);
     static const OpCode floats[] = {OP_sqrt, OP_floor, OP_ceil, OP_trunc, OP_round};
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
         maker->f = build1(&maker->b, floats[i], maker->f);
