@@ -26,7 +26,7 @@ CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -
 
 .PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz fuzzers mutants coverage gpu-bundle
 all: build
-build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtilec.so
+build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtile_emulator.so $(BUILD)/libtilec.so
 
 # ---- generated sources ---------------------------------------------------------------------------
 
@@ -117,6 +117,11 @@ $(BUILD)/libtile.so: $(RUNTIME_OBJ)
 $(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
+# For programs that are not linked, as Python is: it finds the libtile that lies beside it.
+$(BUILD)/libtile_emulator.so: $(EMULATOR_OBJ) $(BUILD)/libtile.so
+	$(call say,CC,$@)
+	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile_emulator.so.0 -o $@ $(EMULATOR_OBJ) \
+	  $(BUILD)/libtile.so -Wl,-rpath,'$$ORIGIN' -lm -lpthread
 
 # ---- tests --------------------------------------------------------------------------------------------
 

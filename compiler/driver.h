@@ -12,7 +12,7 @@ bool build_exports(Session *session, const Options *options, const ArchList *arc
 void build_free(Build *build);
 
 /* The commands (commands.def): each returns the exit status and has reported. */
-#define COMMAND(name, arguments, help)                                                             \
+#define COMMAND(name, spelling, arguments, help)                                                          \
     ExitStatus command_##name(Session *session, const Options *options);
 #include "commands.def"
 #undef COMMAND

@@ -30,7 +30,7 @@ static ExitStatus run_command(Session *session, const Options *options)
         const char *name;
         ExitStatus (*run)(Session *session, const Options *options);
     } commands[] = {
-#define COMMAND(name, arguments, help) {#name, command_##name},
+#define COMMAND(name, spelling, arguments, help) {spelling, command_##name},
 #include "commands.def"
 #undef COMMAND
     };

@@ -29,7 +29,7 @@ enum { OPTION_TOTAL = sizeof options / sizeof options[0] };
 static const struct {
     const char *name, *arguments, *help;
 } commands[] = {
-#define COMMAND(name, arguments, help) {#name, arguments, help},
+#define COMMAND(name, spelling, arguments, help) {spelling, arguments, help},
 #include "commands.def"
 #undef COMMAND
 };

@@ -10,10 +10,7 @@ function field(line, n,   parts) {
     next
 }
 /^COMMAND\(/ {
-    name = $0
-    sub(/^COMMAND\(/, "", name)
-    sub(/,.*/, "", name)
-    commands = commands " " name
+    commands = commands " " field($0, 1)
     next
 }
 END {

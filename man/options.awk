@@ -5,10 +5,7 @@ function field(line, n,   parts, count) { # the n-th "quoted" text of a row
 }
 /^OPTION\(/ { options = options ".It Li \"" roff(field($0, 1) (field($0, 1) ~ /=$/ ? "" : " ") field($0, 2)) "\"\n" fill(field($0, 3)); next }
 /^COMMAND\(/ {
-    name = $0
-    sub(/^COMMAND\(/, "", name)
-    sub(/,.*/, "", name)
-    commands = commands ".It Cm " name " Ar " roff(field($0, 1)) "\n" fill(field($0, 2))
+    commands = commands ".It Cm " field($0, 1) " Ar " roff(field($0, 2)) "\n" fill(field($0, 3))
     next
 }
 FILENAME !~ /\.def$/ {

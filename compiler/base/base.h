@@ -51,6 +51,7 @@ typedef struct Buf {
 
 void buf_free(Buf *buf);
 void buf_char(Buf *buf, char c);
+void buf_fill(Buf *buf, char c, size_t count);
 void buf_bytes(Buf *buf, const void *bytes, size_t length);
 void buf_text(Buf *buf, const char *text);
 void buf_integer(Buf *buf, int64_t number);

@@ -5,7 +5,7 @@
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
 #include "command/array/arrays.h"
-#include "command/gradients.h"
+#include "build/host_gradients.h"
 #include "command/object_calls.h"
 #include "command/fault_injection.h"
 #include "command/run.h"
@@ -41,7 +41,10 @@ typedef struct Runner {
 
 static ArrayContext array_context(const Runner *runner, Span at)
 {
-    return (ArrayContext){.session = runner->session, .arena = runner->session->arena, .at = at};
+    return (ArrayContext){.session = runner->session,
+                          .arena = runner->session->arena,
+                          .at = at,
+                          .shapes_only = runner->wish->survey != NULL};
 }
 
 /* ---- building ---- */
@@ -164,11 +167,23 @@ static void plan_launch(Runner *runner, const HostLaunch *launch)
 
 /* ---- launching ---- */
 
-static bool refuse_argument(const Runner *runner, Span at, const Parameter *parameter,
-                            const char *why)
+static bool refuse_kind(const Runner *runner, Span at, const Parameter *parameter,
+                        const char *wanted)
 {
-    diag_report(runner->session->diags, DIAG_call_arguments, at,
-                arena_printf(runner->session->arena, "argument '%s': %s", parameter->name, why));
+    diag_report(runner->session->diags, DIAG_argument_kind, at, parameter->name, wanted);
+    return false;
+}
+
+static bool refuse_range(const Runner *runner, Span at, const Parameter *parameter, int64_t value)
+{
+    diag_report(runner->session->diags, DIAG_argument_range, at, parameter->name, (long long)value,
+                dtype_user_name(parameter->value->type->dtype));
+    return false;
+}
+
+static bool refuse_array(const Runner *runner, Span at, const Parameter *parameter, DiagCode code)
+{
+    diag_report(runner->session->diags, code, at, parameter->name);
     return false;
 }
 
@@ -212,41 +227,35 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
         return true;
     }
     if (type->kind != TYPE_POINTER) {
-        if (!value_is_number(value))
-            return refuse_argument(runner, launch->at, parameter, "a number is needed");
+        if (!value_is_number(value)) return refuse_kind(runner, launch->at, parameter, "a number");
         Element element = {.i = size_of(runner, launch, index)};
         if (dtype_is_float(type->dtype))
             element.f = value_number(value);
         else if (value->kind == HOST_FLOAT)
-            return refuse_argument(runner, launch->at, parameter, "an integer is needed");
+            return refuse_kind(runner, launch->at, parameter, "an integer");
         else if (!dtype_takes(type->dtype, value->integer))
-            return refuse_argument(runner, launch->at, parameter,
-                                   arena_printf(runner->session->arena, "%lld does not fit in %s",
-                                                (long long)value->integer,
-                                                dtype_user_name(type->dtype)));
+            return refuse_range(runner, launch->at, parameter, value->integer);
         element_encode(type->dtype, element, cell);
         return true;
     }
     const Tensor *tensor = tensor_of(launch->kernel, index);
     if (tensor && tensor->is_result) return true; /* its address is not known yet */
-    if (value->kind != HOST_ARRAY)
-        return refuse_argument(runner, launch->at, parameter, "an array is needed");
+    if (value->kind != HOST_ARRAY) return refuse_kind(runner, launch->at, parameter, "an array");
     const Array *array = value->array;
     if (array->offset * dtype_memory_bits(array->dtype) % 8 != 0)
-        return refuse_argument(runner, launch->at, parameter,
-                               "the array does not begin with a byte: take a copy");
+        return refuse_array(runner, launch->at, parameter, DIAG_argument_offset);
     if (tensor) { /* the evaluator has looked at its type and shape */
         *cell = (uint64_t)(uintptr_t)array_data(array);
         return true;
     }
     /* a pointer to bytes (void_p) takes any array */
-    if (!dtype_holds(type->dtype, array->dtype) && type->dtype != DTYPE_u8)
-        return refuse_argument(runner, launch->at, parameter,
-                               arena_printf(runner->session->arena,
-                                            "the array is of %s, the kernel wants %s",
-                                            dtype_name(array->dtype), dtype_name(type->dtype)));
+    if (!dtype_holds(type->dtype, array->dtype) && type->dtype != DTYPE_u8) {
+        diag_report(runner->session->diags, DIAG_argument_dtype, launch->at, parameter->name,
+                    dtype_user_name(array->dtype), dtype_user_name(type->dtype));
+        return false;
+    }
     if (!array_is_contiguous(array))
-        return refuse_argument(runner, launch->at, parameter, "the array is not contiguous");
+        return refuse_array(runner, launch->at, parameter, DIAG_argument_strides);
     *cell = (uint64_t)(uintptr_t)array_data(array);
     return true;
 }
@@ -278,7 +287,7 @@ static bool result_extents(Runner *runner, const HostLaunch *launch, const tile_
     const char *complaint = NULL;
     if (specialisation->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK)
         return true;
-    diag_report(runner->session->diags, DIAG_call_arguments, launch->at,
+    diag_report(runner->session->diags, DIAG_call_refused, launch->at,
                 complaint ? complaint : "the number of blocks is negative or too large");
     return false;
 }
@@ -316,6 +325,7 @@ static bool make_results(Runner *runner, const HostLaunch *launch, const tile_ke
 
 static HostStatus host_build(Host *host, Kernel *kernel)
 {
+    if (((Runner *)host)->wish->survey) return HOST_OK;
     return build_kernel((Runner *)host, kernel) ? HOST_OK : HOST_FAILED;
 }
 
@@ -327,9 +337,33 @@ static void host_progress(Host *host, size_t done, size_t total)
     fflush(stderr);
 }
 
+/* The results of a launch that is not made, as far as the call tells their shapes. */
+static HostStatus survey_launch(const Runner *runner, const HostLaunch *launch)
+{
+    ArrayContext context = array_context(runner, launch->at);
+    int count = 0;
+    for (int i = 0; i < launch->kernel->tensor_count; i++) {
+        const Tensor *tensor = &launch->kernel->tensors[i];
+        int64_t shape[TYPE_RANK];
+        if (!tensor->is_result) continue;
+        for (int j = 0; j < tensor->rank; j++) {
+            const Extent *extent = &tensor->shape[j];
+            shape[j] = extent->kind == EXTENT_LITERAL
+                           ? extent->value
+                           : launch->arguments[extent->parameter].integer;
+        }
+        Array *array = array_new(&context, tensor->dtype, tensor->rank, shape);
+        if (!array) return HOST_FAILED;
+        array->family = FAMILY_TORCH;
+        launch->results[count++] = (HostValue){.kind = HOST_ARRAY, .array = array};
+    }
+    return HOST_OK;
+}
+
 static HostStatus host_launch(Host *host, const HostLaunch *asked)
 {
     Runner *runner = (Runner *)host;
+    if (runner->wish->survey) return survey_launch(runner, asked);
     HostLaunch own = *asked, *launch = &own;
     if (launch->kernel->is_differentiated && !launch_as_gradient(&runner->gradients, launch))
         return HOST_FAILED;
@@ -422,6 +456,7 @@ static HostStatus host_truth(Host *host, const HostValue *array, Span at, bool *
 {
     ArrayContext context = array_context((Runner *)host, at);
     Elements elements;
+    if (context.shapes_only) return HOST_FAILED;
     if (array_count(array->array) != 1) {
         diag_report(context.session->diags, DIAG_array_truth, at);
         return HOST_FAILED;
@@ -451,7 +486,7 @@ static void host_repr(Host *host, const HostValue *array, Buf *out)
 
 static void host_print(Host *host, const char *text, size_t length)
 {
-    (void)host;
+    if (((Runner *)host)->wish->survey) return;
     fwrite(text, 1, length, stdout);
     fflush(stdout);
 }
@@ -463,18 +498,17 @@ static bool choose_device(Runner *runner)
 {
     const char *device = runner->options->device ? runner->options->device : getenv("TILE_DEVICE");
     if (!device || !*device) device = tile_device_count() > 0 ? "cuda" : "emulator";
-    tile_status status = tile_set_device(device);
-    if (status != TILE_OK) {
-        diag_report(runner->session->diags,
-                    status == TILE_ERROR_DEVICE ? DIAG_bad_device : DIAG_device_failed, (Span){0},
-                    tile_last_error());
-        return false;
-    }
+    Diags *diags = runner->session->diags;
+    const tile_status status = tile_set_device(device);
+    if (status == TILE_ERROR_DEVICE)
+        diag_report(diags, DIAG_bad_device, (Span){0}, device, tile_last_error());
+    else if (status != TILE_OK)
+        diag_report(diags, DIAG_device_failed, (Span){0}, tile_last_error());
+    if (status != TILE_OK) return false;
     if (runner->options->fast_emulator) tile_emulator_set_checked(0);
     const bool emulator = runner->is_emulator = strcmp(device, "emulator") == 0;
     if (!emulator && wants_mutants(runner->options)) {
-        diag_report(runner->session->diags, DIAG_usage, (Span){0},
-                    "ops are left out on the emulator alone: --device=emulator");
+        diag_report(diags, DIAG_faults_on_device, (Span){0}, device);
         return false;
     }
     /* What runs here is built for this GPU alone. */
@@ -513,17 +547,20 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                               .progress = host_progress,
                               .launch = host_launch,
                               .print = host_print,
-                              .asserts_nothing = options->at_most != NULL},
+                              .asserts_nothing = options->at_most != NULL || wish->survey,
+                              .surveys = wish->survey != NULL},
                      .session = session,
                      .options = options,
                      .wish = wish};
     if (!choose_device(&runner)) return session_status(session);
-    runner.gradients = (Gradients){.session = session, .target = runner.archs.items[0].target};
+    runner.gradients = (Gradients){.session = session, .host = &runner.host, .target = runner.archs.items[0].target};
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);
     if (program) {
-        if (wants_mutants(options))
+        if (wish->survey)
+            program_survey(program, wish->survey);
+        else if (wants_mutants(options))
             run_mutants(session, options, program, statements, &runner.mutants);
         else
             program_run(program, statements);
@@ -544,8 +581,8 @@ ExitStatus command_run(Session *session, const Options *options)
 {
     const RunWish nothing = {0};
     if (options->inputs.count < 1 || options->inputs.count > 2) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    "run needs a file, and may take statements");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "run",
+                    "a file, and statements if it is to run some");
         return EXIT_USAGE;
     }
     return run_file(session, options, options->inputs.count == 2 ? options->inputs.items[1] : NULL,

@@ -21,6 +21,8 @@ typedef struct RunWish {
     Tunings *tunings; /* what is measured, or NULL */
     bool only_plans;  /* launches are noted there, and not made */
     RunWatch *watch;  /* or NULL */
+    /* Nothing is launched: the kernels that the file's own code makes are staged, and shown. */
+    const Survey *survey; /* or NULL */
 } RunWish;
 
 /* Runs the file as __main__, or the statements in its scope. */

@@ -69,6 +69,26 @@ bool program_export_wanted(Program *program, const char *const *texts, int text_
 /* tilec run: executes the module as __main__ (statements NULL), or the statements in its scope
  * with tile.host's names. */
 bool program_run(Program *program, const char *statements);
+/* The statements in the scope of those before: names that these bound are there. */
+bool program_continue(Program *program, const char *statements);
+
+/* A kernel that host code made, or launched, with these keys. */
+typedef struct SurveyedKernel {
+    Span at;           /* its function or class */
+    const char *title; /* its name and keys */
+    Kernel *kernel;    /* NULL: it was refused, which is reported */
+} SurveyedKernel;
+typedef struct Survey {
+    /* Each that the text defines: where that begins, and all of it, decorators included. */
+    void (*find)(void *context, Span at, Span span, const char *name);
+    void (*begin)(void *context);                             /* before one is staged */
+    void (*visit)(void *context, const SurveyedKernel *kernel);
+    void *context;
+} Survey;
+
+/* For a host that surveys: where the text defines kernels, executes the module as __main__, then
+ * its functions that are tests, or that nobody called, and stages each kernel that this makes. */
+void program_survey(Program *program, const Survey *survey);
 
 /* Source files that were read beside the program's own: for the depfile. */
 int program_input_count(const Program *program);

@@ -67,10 +67,10 @@ typedef struct HostLaunch {
     HostValue *results; /* filled: one array a result of the kernel */
     /* Of a kernel that is staged for its gradient, which is launched: the arrays of the gradients
      * of what its pointers point to, and of its results; of what it overwrote it then is zero, if
-     * it consumes. */
+     * it consumes. `each`: one for each array among the arguments, or none (HOST_NONE). */
     const HostValue *gradients;
     int gradient_count;
-    bool consumes;
+    bool consumes, each;
     Span at;
 } HostLaunch;
 
@@ -85,6 +85,7 @@ typedef struct HostArray {
  * array. */
 struct Host {
     bool asserts_nothing; /* what the program asserts is not looked at */
+    bool surveys; /* statements of host code that fail are left out, with what depends on them */
     /* Whether tile.host has a function of that name; methods of arrays are named "array.sum". */
     bool (*find)(struct Host *host, const char *name);
     /* The functions of tile.host by their numbers, from 0 on; NULL: there are no more. */

@@ -94,8 +94,6 @@ void op_add_operands(Op *op, int count, Value *const *values);   /* behind those
 void op_remove_operand(Op *op, int index);
 /* Every use of `value` becomes one of `other`. */
 void value_replace(Value *value, Value *other);
-/* Each result becomes the operand of its place, and the op is gone. */
-void op_become_operands(Op *op);
 /* Many at once: each operand is looked up in `to` (Value* -> Value*), chains followed. */
 void region_replace(Region *region, const Map *to);
 int region_count_uses(const Region *region, const Value *value); /* those in it alone */

@@ -211,7 +211,8 @@ static void print_region(Printer *printer, const Region *region, int depth);
 
 static void indent(Printer *printer, int depth)
 {
-    for (int i = 0; i < depth; i++) buf_text(printer->out, "  ");
+    enum { WIDTH = 2 };
+    buf_fill(printer->out, ' ', (size_t)depth * WIDTH);
 }
 
 static void print_arguments(Printer *printer, const Region *region)

@@ -145,9 +145,3 @@ bool value_finds(const Value *value, ValueQuestion *ask, void *context)
     arena_free(asking.arena);
     return found;
 }
-
-void op_become_operands(Op *op)
-{
-    for (int i = 0; i < op->result_count; i++) value_replace(&op->results[i], op->operands[i]);
-    op_erase(op);
-}

@@ -50,6 +50,7 @@ Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *sh
             return NULL;
         }
     }
+    if (context->shapes_only) return array;
     size_t bytes = (size_t)dtype_memory_bytes(dtype, count);
     void *storage;
     if (!check_status(context, tile_alloc(&storage, bytes ? bytes : 1))) return NULL;
@@ -203,6 +204,7 @@ static void move_rows(const Array *array, char *first, char *packed, bool out)
 
 char *array_bytes(ArrayContext *context, const Array *array)
 {
+    if (!array->storage) return NULL;
     int64_t low, high, count = array_count(array), size = dtype_bytes(array->dtype);
     char *packed = bytes_new(count, (int)size);
     if (count == 0) return packed;
@@ -223,7 +225,7 @@ char *array_bytes(ArrayContext *context, const Array *array)
 bool array_store(ArrayContext *context, const Array *array, const char *bytes)
 {
     int64_t low, high, count = array_count(array), size = dtype_bytes(array->dtype);
-    if (count == 0) return true;
+    if (count == 0 || !array->storage) return true;
     if (array_is_contiguous(array)) return copy_in(context, array, array->offset, count, bytes);
     array_span(array, &low, &high);
     const int64_t first = array->offset + low, reach = high - low + 1;

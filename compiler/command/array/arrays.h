@@ -17,7 +17,7 @@ typedef struct Array {
     int64_t shape[ARRAY_RANK];
     int64_t strides[ARRAY_RANK]; /* elements; may be 0 or negative */
     int64_t offset;              /* of element 0, in elements from the storage's start */
-    char *storage;               /* tile_alloc'd; shared by views */
+    char *storage;               /* tile_alloc'd; shared by views; NULL: a shape alone */
     struct Array *grad;          /* of its shape: where its gradient is added to; or NULL */
 } Array;
 
@@ -39,6 +39,7 @@ typedef struct ArrayContext {
     Session *session;
     Arena *arena;
     Span at; /* for messages */
+    bool shapes_only; /* arrays are made without elements: what needs them fails, in silence */
 } ArrayContext;
 
 int64_t array_count(const Array *array);

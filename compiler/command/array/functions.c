@@ -20,6 +20,7 @@ static HostStatus make_array(const Arguments *arguments, DType dtype, int rank,
 {
     Array *array = array_new(arguments->context, dtype, rank, shape);
     if (!array) return HOST_FAILED;
+    if (!array->storage) return give_array(result, array);
     int64_t total = array_count(array), size = dtype_bytes(dtype);
     char *bytes = bytes_new(total, (int)size);
     Element block[BLOCK];

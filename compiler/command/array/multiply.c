@@ -166,6 +166,7 @@ Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Arr
     if (!out) out = array_new(context, family == FAMILY_TILE ? DTYPE_f64 : a->dtype, 2, shape);
     if (!out) return NULL;
     out->family = family;
+    if (!out->storage) return out;
     return (are_wide_integers(a->dtype, b->dtype, out->dtype) ? run_integer_product
                                                               : run_product)(context, a, b, out)
                ? out

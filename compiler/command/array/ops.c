@@ -282,8 +282,9 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
     }
     Array *out = array_new(context, computation.result, rank, shape);
     if (out) out->family = family_of(&a, &b);
-    fine = out && read_operand(context, &a, rank, shape) &&
-           read_operand(context, &b, rank, shape) && run_computation(context, &computation, out);
+    fine = out && (!out->storage || (read_operand(context, &a, rank, shape) &&
+                                     read_operand(context, &b, rank, shape) &&
+                                     run_computation(context, &computation, out)));
     free(a.bytes);
     free(b.bytes);
     return give(result, fine ? out : NULL);
@@ -327,6 +328,7 @@ bool array_assign(ArrayContext *context, const Array *view, const HostValue *val
     } else if (!array_element(context, view->dtype, value, &source.number)) {
         return false;
     }
+    if (!view->storage) return true;
     const Computation copy = {NULL, view->dtype, view->dtype, &source, NULL};
     bool fine = read_operand(context, &source, view->rank, view->shape) &&
                 run_computation(context, &copy, view);

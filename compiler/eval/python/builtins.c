@@ -34,11 +34,17 @@ static int parse_signature(const char *signature, SignaturePart *parts)
     return count;
 }
 
-static Object *complain(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
-                        const char *what)
+static const char *row_title(Eval *eval, const BuiltinRow *row)
 {
-    return FAIL(eval, call_arguments, arguments->at,
-                arena_printf(eval->arena, "%s(%s) %s", row->name, row->signature, what));
+    return arena_printf(eval->arena, "%s(%s)", row->name, row->signature);
+}
+
+static bool lacks(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
+                  const SignaturePart *part)
+{
+    FAIL(eval, missing_argument, arguments->at, row_title(eval, row),
+         arena_copy_text(eval->arena, part->name, part->length));
+    return false;
 }
 
 static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
@@ -51,7 +57,7 @@ static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *argum
                                  strncmp(parts[place].name, name, parts[place].length) != 0))
             place++;
         if (place == count || bound->values[place] != NULL) {
-            complain(eval, row, arguments, arena_printf(eval->arena, "takes no '%s'", name));
+            FAIL(eval, unknown_parameter, arguments->at, row_title(eval, row), name);
             return false;
         }
         bound->values[place] = arguments->named.data[i];
@@ -75,15 +81,14 @@ static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *a
         }
     }
     if (taken < given) {
-        complain(eval, row, arguments, "got too many arguments");
+        FAIL(eval, many_arguments, arguments->at, row_title(eval, row), (unsigned)taken,
+             (unsigned)given);
         return false;
     }
     if (!bind_named(eval, row, arguments, parts, count, bound)) return false;
     for (int i = 0; i < count; i++)
-        if (bound->values[i] == NULL && !parts[i].optional && !parts[i].takes_rest) {
-            complain(eval, row, arguments, "lacks an argument");
-            return false;
-        }
+        if (bound->values[i] == NULL && !parts[i].optional && !parts[i].takes_rest)
+            return lacks(eval, row, arguments, &parts[i]);
     return true;
 }
 
@@ -108,10 +113,8 @@ static bool is_module(const char *module)
 static bool check_self(Eval *eval, const BuiltinRow *row, const Arguments *arguments, Span at)
 {
     if (is_module(row->module) || strncmp(row->signature, "self", 4) != 0) return true;
-    if (arguments->positional.count == 0) {
-        complain(eval, row, arguments, "lacks an argument");
-        return false;
-    }
+    if (arguments->positional.count == 0)
+        return lacks(eval, row, arguments, &(SignaturePart){.name = "self", .length = 4});
     const Object *self = arguments->positional.data[0];
     if (strcmp(object_kind_name(self), row->module) == 0 ||
         (self->kind == OBJECT_BOOL && strcmp(row->module, "int") == 0))
@@ -128,9 +131,9 @@ static void charge(Eval *eval, const Arguments *arguments)
     const Object *self =
         arguments->positional.count > 0 ? arguments->positional.data[0] : eval->none;
     if (self->kind == OBJECT_TEXT)
-        eval_work(eval, self->as.text.length / WORK_BYTES);
+        eval_work(eval, self->as.text.length / WORK_LETTERS);
     else if (self->kind == OBJECT_LIST)
-        eval_work(eval, self->as.list.count / WORK_BYTES);
+        eval_work(eval, self->as.list.count / WORK_ITEMS);
 }
 
 static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
@@ -516,8 +519,8 @@ static Object *make_type(Eval *eval, const Bound *bound)
     ObjectVec bases = {0};
     const Object *name = bound->values[0], *given = bound->values[1], *dict = bound->values[2];
     if (name->kind != OBJECT_TEXT || !object_is_sequence(given) || dict->kind != OBJECT_DICT)
-        return FAIL(eval, call_arguments, bound->at,
-                    "type() takes an object, or name, bases and dict");
+        return FAIL(eval, expected_kind, bound->at, "the arguments of type()",
+                    "an object, or name, bases and dict", object_repr(eval, name));
     for (uint32_t i = 0; i < given->as.list.count; i++)
         if (given->as.list.items[i]->kind == OBJECT_CLASS ||
             given->as.list.items[i]->kind == OBJECT_BUILTIN)

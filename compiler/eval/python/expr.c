@@ -221,8 +221,7 @@ static bool add_named(Eval *eval, const Node *node, Name name, Object *value, si
 {
     for (size_t i = 0; i < others; i++)
         if (arguments->names.data[i] == name) {
-            FAIL(eval, call_arguments, eval_move_to(eval, node),
-                 arena_printf(eval->arena, "argument '%s' is given twice", name));
+            FAIL(eval, argument_twice, eval_move_to(eval, node), name);
             return false;
         }
     vec_push(eval->arena, &arguments->names, name);
@@ -328,16 +327,23 @@ static Object *eval_subscript(Eval *eval, const Node *node)
 
 /* ---- functions and comprehensions ---- */
 
+static Object *eval_default(Eval *eval, const Node *node)
+{
+    Object *value = eval_expr(eval, node);
+    return value == NULL && is_surveyed(eval) ? eval->poison : value;
+}
+
 static bool eval_defaults(Eval *eval, const Nodearguments *parameters, Function *function)
 {
     function->defaults = arena_new_array(eval->arena, Object *, parameters->defaults.count);
     function->kw_defaults = arena_new_array(eval->arena, Object *, parameters->kwonlyargs.count);
     for (uint32_t i = 0; i < parameters->defaults.count; i++)
-        if ((function->defaults[i] = eval_expr(eval, parameters->defaults.items[i])) == NULL)
+        if ((function->defaults[i] = eval_default(eval, parameters->defaults.items[i])) == NULL)
             return false;
     for (uint32_t i = 0; i < parameters->kw_defaults.count; i++)
         if (parameters->kw_defaults.items[i] != NULL &&
-            (function->kw_defaults[i] = eval_expr(eval, parameters->kw_defaults.items[i])) == NULL)
+            (function->kw_defaults[i] = eval_default(eval, parameters->kw_defaults.items[i])) ==
+                NULL)
             return false;
     return true;
 }

@@ -89,6 +89,8 @@ static bool find_source(Eval *eval, Name path, Found *out)
     if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out)) return true;
     for (int i = 0; i < eval->options.import_path_count; i++)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
+    for (size_t i = 0; i < eval->folders.count; i++)
+        if (find_in_folder(eval, eval->folders.data[i], stem, out)) return true;
     return false;
 }
 

@@ -229,6 +229,18 @@ Flow eval_block(Eval *eval, Nodes statements);
 Flow eval_rest(Eval *eval, Rest *rest);
 Flow eval_statement(Eval *eval, const Node *statement);
 
+/* ---- survey.c ---- */
+
+/* Whether a statement that fails is left out, as it is host code that is looked at alone. */
+bool is_surveyed(const Eval *eval);
+/* Whether a call of it at hand is of such code. */
+bool survey_reaches(Eval *eval, const Function *function);
+/* After a statement failed: what it binds is unknown, and what may run of it is run. */
+Flow survey_left(Eval *eval, const Node *statement);
+/* Whether a test is looked at though a mark of it fails. */
+bool survey_keeps(const Eval *eval, const Object *object);
+Flow survey_try(Eval *eval, const NodeTry *node);
+
 /* ---- text.c ---- */
 
 /* Where the text first stands from `data` on; NULL: nowhere. */

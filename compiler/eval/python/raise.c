@@ -184,6 +184,7 @@ static Flow run_attempt(Eval *eval, const NodeTry *node)
 Flow run_try(Eval *eval, const Node *node)
 {
     const NodeTry *n = NODE_AS(Try, node);
+    if (is_surveyed(eval)) return survey_try(eval, n);
     eval_move(eval, node->span);
     Flow flow = run_attempt(eval, n);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;

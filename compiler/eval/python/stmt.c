@@ -283,13 +283,19 @@ static Flow run_with(Eval *eval, const Node *node)
 
 /* ---- definitions ---- */
 
+static Object *decorate_once(Eval *eval, const Node *node, Object *object)
+{
+    Object *decorator = eval->ops->eval_expr(eval, node);
+    return decorator != NULL
+               ? eval->ops->call_simple(eval, decorator, 1, &object, eval_move_to(eval, node))
+               : NULL;
+}
+
 static Object *decorate(Eval *eval, Nodes decorators, Object *object)
 {
     for (uint32_t i = decorators.count; object != NULL && i-- > 0;) {
-        Object *decorator = eval->ops->eval_expr(eval, decorators.items[i]);
-        if (decorator == NULL) return NULL;
-        object = eval->ops->call_simple(eval, decorator, 1, &object,
-                                        eval_move_to(eval, decorators.items[i]));
+        Object *decorated = decorate_once(eval, decorators.items[i], object);
+        object = decorated == NULL && survey_keeps(eval, object) ? object : decorated;
     }
     return object;
 }
@@ -423,6 +429,7 @@ Flow eval_rest(Eval *eval, Rest *rest)
     for (uint32_t i = rest->index; i < statements.count; i++) {
         Rest next = {statements, i + 1, false};
         Flow flow = run_statement(eval, statements.items[i], &next);
+        if (flow == FLOW_ERROR && is_surveyed(eval)) flow = survey_left(eval, statements.items[i]);
         if (eval->frame->exits != NULL)
             flow = eval->ops->stage_exits(eval, statements.items[i], flow, &next);
         if (flow == FLOW_ERROR && goes_on(eval, statements.items[i])) {

@@ -368,7 +368,7 @@ Object *core_atomic_at(Eval *eval, const Bound *bound)
         return NULL;
     if (words.compares) {
         if (argument_absent(bound->values[6]))
-            return FAIL(eval, call_arguments, bound->at, "cas needs what it compares with");
+            return FAIL(eval, missing_argument, bound->at, "cas", "compare");
         compare = stage_typed(eval, bound->values[6], tile, bound->at);
         if (compare == NULL) return NULL;
     }

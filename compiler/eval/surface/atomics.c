@@ -100,8 +100,7 @@ Object *core_scatter(Eval *eval, const Bound *bound)
         !read_places(eval, bound->values[0], bound->values[1], bound->values[2], bound->values[3],
                      bound->at, &places))
         return NULL;
-    if (places.dim < 0)
-        return FAIL(eval, call_arguments, bound->at, "a scatter needs its dimension");
+    if (places.dim < 0) return FAIL(eval, missing_argument, bound->at, "a scatter", "dim");
     Value *operands[2 + TYPE_RANK] = {places.memory, places.value};
     const int count = add_indices(eval, &places, operands, 2);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);

@@ -38,6 +38,8 @@ Object *instance_new(Eval *eval, Object *class)
     Object *object = object_new(eval, OBJECT_INSTANCE);
     object->as.instance = arena_new_of(eval->arena, Instance);
     object->as.instance->class = class;
+    if (eval->host != NULL && eval->host->surveys && class_is_kernel(class))
+        vec_push(eval->arena, &eval->surveyed, object);
     return object;
 }
 

@@ -61,6 +61,8 @@ typedef struct Frame { /* of a call */
     Span exited;          /* the `return` by which they did */
     bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
     bool is_operator;     /* of the library: its operands meet as its caller's do (promote.c) */
+    bool is_surveyed;     /* host code, of which statements that fail are left out (survey.c) */
+    bool lacks_result;    /* of such: what it returns could not be computed */
     Jumps *jumps;         /* made when it is needed */
     LaneExit exit;        /* in a parallel loop */
     struct Frame *caller;
@@ -176,6 +178,7 @@ struct Eval {
     const char *spelled[DTYPE_COUNT]; /* how element types are called; NULL: by their own names */
     VEC(TypeName) type_names;         /* what else they are called in texts */
     const Object *line_modules;       /* DICT: name -> module, for lines of exports */
+    const Object *kernel_makers; /* DICT: a decorator or base -> what it is an attribute of */
     VEC(BuiltinRow) rows;             /* the builtins of all rooms */
     Arena *arena;
     EvalOptions options;
@@ -186,6 +189,7 @@ struct Eval {
     Map units; /* dotted name -> MODULE or MISSING */
     VEC(const Source *) inputs;
     const char *folder;          /* of the program's own source */
+    VEC(const char *) folders;   /* of modules that a host named: imports are looked for there, too */
     const Specialisation *model; /* whose values stand for what a specialisation leaves open */
     Frame *frame;
     Span at;     /* the user's place: of messages and ops */
@@ -215,11 +219,16 @@ struct Eval {
     int plain;                   /* > 0: what is compared is, without __eq__ */
     VEC(Generator *) generators; /* that have begun and not ended */
     VEC(Kernel *) kernels;       /* staged by run; freed with the program */
+    ObjectVec surveyed;          /* kernels that there are, if they are looked for */
+    Map called;                  /* nodes of functions that surveyed code called */
 };
 
 enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
-/* The work of an item that is looked at, or of so many bytes of text, is 1. */
-enum { WORK_BYTES = 64, WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
+/* The work of an item that is looked at is 1, as is that of so many bytes of text, or items of a
+ * list, that are copied or compared as a whole, and of so many letters looked at one by one. */
+enum { WORK_BYTES = 64, WORK_ITEMS = 8, WORK_LETTERS = 4 };
+enum { WORK_OF_ITEM = 4 /* of an iterator */, WORK_OF_ADDING = 4 /* to a text */ };
+enum { WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
 enum { WORK_OF_LOOP = 4000 /* of a trial */ };
 enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
 enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };

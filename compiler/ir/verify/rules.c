@@ -351,34 +351,6 @@ static const Tensor *result_tensor(const Kernel *kernel, int64_t index)
     return NULL;
 }
 
-/* As many begin before it in its region as end. */
-static bool has_begin(const Op *custom)
-{
-    int depth = 1;
-    for (const Op *at = custom->previous; at && depth; at = at->previous)
-        depth += (at->code == OP_custom) - (at->code == OP_custom_begin);
-    return !depth;
-}
-
-static bool check_custom(const Check *check)
-{
-    const Op *op = check->op;
-    bool same = op->operand_count >= op->result_count;
-    for (int i = 0; same && i < op->result_count; i++)
-        same = op->operands[i]->type == op->results[i].type;
-    return require(check, same && op_int(op, ATTR_count, -1) == op->result_count,
-                   "the results are {count} operands again") &&
-           require(check, (op->operand_count - op->result_count) % 2 == 0,
-                   "what it was made of comes with an adjoint each") &&
-           require(check, has_begin(op), "it ends what a custom_begin of its region began");
-}
-
-static bool check_same_type(const Check *check)
-{
-    return require(check, operand_type(check, a) == check->op->results->type,
-                   "the result is of the operand's type");
-}
-
 static bool check_workspace_size(const Check *check)
 {
     const Op *op = check->op;
@@ -488,8 +460,6 @@ static Rule *const rules[OP_COUNT] = {
     [OP_round] = check_floats,
     [OP_fma] = check_floats,
     [OP_slope] = check_floats,
-    [OP_custom] = check_custom,
-    [OP_adjoint_of] = check_same_type,
     [OP_approx] = check_approx,
     [OP_cmp] = check_cmp,
     [OP_select] = check_select,
@@ -524,6 +494,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_for] = rule_for,
     [OP_while] = rule_while,
     [OP_if] = rule_if,
+    [OP_custom_vjp] = rule_custom_vjp,
     [OP_yield] = rule_yield,
     [OP_condition] = rule_condition,
     [OP_var] = rule_var,

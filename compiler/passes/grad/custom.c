@@ -1,101 +1,104 @@
-/* custom.c: gradients of the author's.
- *
- * What he differentiates himself stands between a custom_begin and its custom op: first what his
- * function does, then what makes the adjoints of its arguments of those of its results, which
- * adjoint_of ops stand for. The first part is gone through in the replay alone, the second on the
- * way back. */
+/* custom.c: ops whose adjoint the program says: their second region computes it. The first one is
+ * replayed as it is, and not gone through. */
+#include "ir/rebuild.h"
 #include "passes/grad/grad.h"
 
-static Op *begin_of(Op *custom)
+/* How many results the second region knows: behind them come the variables that the first one
+ * sets. */
+static int told_count(const Op *op)
 {
-    int depth = 1;
-    Op *at = custom;
-    while (depth) {
-        at = at->previous;
-        depth += (at->code == OP_custom) - (at->code == OP_custom_begin);
-    }
-    return at;
+    int count = 0, arguments = 0;
+    while (arguments < op->regions[1]->argument_count)
+        arguments += 1 + is_differentiable(&op->results[count++]);
+    return count;
 }
 
-/* The first one of the custom op's own behind `at`, or the op itself. */
-static Op *next_adjoint(Op *at, Op *custom)
+/* Some of which threads have each for itself. */
+static bool are_parted(const Grad *grad, const Op *op, int count)
 {
-    int depth = 0;
-    for (at = at->next; at != custom; at = at->next) {
-        depth += (at->code == OP_custom_begin) - (at->code == OP_custom);
-        if (!depth && at->code == OP_adjoint_of) break;
-    }
-    return at;
+    bool fine = true, own = false;
+    for (int i = 0; i < count; i++) own |= scalar_depends(grad, &op->results[i]);
+    for (int i = 0; i < count; i++) fine &= op->results[i].type->kind == TYPE_SCALAR;
+    for (int i = 0; i < op->operand_count; i++) fine &= op->operands[i]->type->kind == TYPE_SCALAR;
+    return fine && own;
 }
 
-static bool has_adjoint(const Grad *grad, const Value *value)
+/* What it writes for others is the gradient's. */
+static void note_writes(Grad *grad, Op *op)
 {
-    const Adjoint *both = map_get(&grad->scope->adjoints, value);
-    return both && !adjoint_is_none(*both);
-}
-
-/* Of a result: of what each thread has for itself, each thread's. */
-static Value *adjoint_of(Grad *grad, const Value *result)
-{
-    const Adjoint both = take_adjoint(grad, result);
-    Value *adjoint =
-        scalar_depends(grad, result) ? both.parts[PART_OWN] : whole_adjoint(grad, both);
-    if (!adjoint) adjoint = number_of(grad, adjoint_type(grad, result), 0);
-    return build_cast(&grad->builder, result->type->dtype, adjoint);
-}
-
-/* In the order of the results that have one. */
-static void set_adjoints(Grad *grad, Op *custom, Op *begin)
-{
-    Op *at = begin;
-    for (int i = 0; i < custom->result_count; i++) {
-        if (!is_differentiable(&custom->results[i])) continue;
-        at = next_adjoint(at, custom);
-        if (at == custom) return;
-        map_set(grad->arena, &grad->primal, at->results, adjoint_of(grad, &custom->results[i]));
-    }
-}
-
-static void note_write(Op *op, void *context)
-{
-    Grad *grad = context;
     if (op_has(op, WRITES) && view_of(op)) map_set(grad->arena, &grad->effects, op, op);
+    for (int i = 0; i < op->region_count; i++)
+        for (Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            note_writes(grad, inner);
 }
 
-static void run_author(Grad *grad, Op *custom, Op *begin)
+/* `adjoints`: of the results; NULL is zero. */
+static void set_arguments(Grad *grad, const Op *op, int count, Value *const *adjoints)
 {
-    for (const Op *at = next_adjoint(begin, custom); at != custom; at = at->next) {
-        if (at->code == OP_adjoint_of && map_has(&grad->primal, at->results)) continue;
-        grad->builder.span = at->span;
-        op_visit(op_clone(&grad->builder, at, &grad->primal), note_write, grad);
+    const Region *region = op->regions[1];
+    int at = count;
+    for (int i = 0; i < count; i++)
+        map_set(grad->arena, &grad->primal, region->arguments[i], replayed(grad, &op->results[i]));
+    for (int i = 0; i < count; i++) {
+        if (!is_differentiable(&op->results[i])) continue;
+        const Value *argument = region->arguments[at++];
+        Value *adjoint = adjoints[i] ? adjoints[i] : number_of(grad, argument->type, 0);
+        map_set(grad->arena, &grad->primal, argument,
+                build_cast(&grad->builder, argument->type->dtype, adjoint));
     }
 }
 
-static void give_author(Grad *grad, Value *value, const Value *adjoint)
+static void run_backward(Grad *grad, const Op *op, int count, Part part, Value *const *adjoints)
 {
-    const bool own = scalar_depends(grad, value) || scalar_depends(grad, adjoint);
-    Value *given = replayed(grad, adjoint);
-    if (own)
-        give(grad, value, PART_OWN, given);
-    else
-        give_total(grad, value, given);
+    const Region *region = op->regions[1];
+    Op *before = grad->builder.region->last;
+    set_arguments(grad, op, count, adjoints);
+    replay(grad, region, false);
+    for (Op *made = before ? before->next : grad->builder.region->first; made; made = made->next)
+        note_writes(grad, made);
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *adjoint = replayed(grad, region_terminator(region)->operands[i]);
+        if (part == PART_TOTAL)
+            give_total(grad, op->operands[i], adjoint);
+        else
+            give(grad, op->operands[i], part, adjoint);
+    }
 }
 
-Op *reverse_custom(Grad *grad, Op *op)
+/* Numbers keep their two parts, of which each goes back by itself. */
+static void by_parts(Grad *grad, const Op *op, int count, const Adjoint *both)
 {
-    Op *begin = begin_of(op);
-    bool active = false;
-    for (int i = 0; i < op->result_count; i++) active |= has_adjoint(grad, &op->results[i]);
-    if (!active) return begin;
-    grad->builder.span = op->span;
-    set_adjoints(grad, op, begin);
-    run_author(grad, op, begin);
-    for (int i = op->result_count; i + 1 < op->operand_count; i += 2)
-        give_author(grad, op->operands[i], op->operands[i + 1]);
-    return begin;
+    Value **adjoints = arena_new_array(grad->arena, Value *, count + 1);
+    for (int part = 0; part < PARTS; part++) {
+        bool found = false;
+        for (int i = 0; i < count; i++) found |= (adjoints[i] = both[i].parts[part]) != NULL;
+        if (found) run_backward(grad, op, count, (Part)part, adjoints);
+    }
 }
 
-/* ---- what is left ---- */
+void adjoint_custom_vjp(Grad *grad, Op *op)
+{
+    const int count = told_count(op);
+    bool found = false;
+    Adjoint *both = arena_new_array(grad->arena, Adjoint, op->result_count + 1);
+    Value **whole = arena_new_array(grad->arena, Value *, op->result_count + 1);
+    for (int i = 0; i < op->result_count; i++) {
+        both[i] = take_adjoint(grad, &op->results[i]);
+        if (adjoint_is_none(both[i])) continue;
+        found = true;
+        if (i >= count)
+            grad_refuse(grad, op, "it sets a variable of which its adjoint does not tell");
+    }
+    if (!found || grad->failed) return;
+    if (are_parted(grad, op, count)) {
+        by_parts(grad, op, count, both);
+        return;
+    }
+    for (int i = 0; i < count; i++) whole[i] = whole_adjoint(grad, both[i]);
+    run_backward(grad, op, count, PART_TOTAL, whole);
+}
+
+/* ---- in the replay ---- */
 
 typedef struct Settle {
     Grad *grad;
@@ -114,24 +117,31 @@ static ValueAnswer settle_read(const Value *value, void *context)
     return VALUE_OPERANDS;
 }
 
-static void settle_reads(Grad *grad, const Op *replayed)
+static void put_second_value(Grad *grad, Op *op)
 {
-    Settle settle = {grad, operand(replayed, a)->op};
-    if (settle.after) value_finds(operand(replayed, b), settle_read, &settle);
+    Settle settle = {grad, operand(op, a)->op};
+    if (settle.after) value_finds(operand(op, b), settle_read, &settle);
+    value_replace(op->results, operand(op, b));
+    op_erase(op);
 }
 
-static void drop(Op *op, void *context)
+static void put_first_region(Op *op)
 {
-    if (op->code == OP_replayed) {
-        settle_reads(context, op);
-        op_set_operand(op, operand_index(op, a), operand(op, b));
+    Op *end = region_terminator(op->regions[0]);
+    for (Op *inner = op->regions[0]->first, *next; inner != end; inner = next) {
+        next = inner->next;
+        op_move_before(inner, op);
     }
-    if (op->code == OP_replayed || op->code == OP_custom || op->code == OP_adjoint_of ||
-        op->code == OP_custom_begin)
-        op_become_operands(op);
+    for (int i = 0; i < op->result_count; i++) value_replace(&op->results[i], end->operands[i]);
+    op_erase(op);
 }
 
-void drop_custom(Grad *grad, Region *region)
+void settle_custom(Grad *grad, Region *region)
 {
-    region_visit(region, drop, grad);
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) settle_custom(grad, op->regions[i]);
+        if (op->code == OP_custom_vjp) put_first_region(op);
+        if (op->code == OP_replayed) put_second_value(grad, op);
+    }
 }

@@ -106,13 +106,6 @@ Op *differentiate(Grad *grad, Op *launch);
 typedef void AdjointRule(Grad *grad, Op *op);
 AdjointRule adjoint_if, adjoint_for, adjoint_while;
 
-/* ---- custom.c: gradients of the author's ---- */
-
-/* Of a custom op; the op behind which the region goes on backwards. */
-Op *reverse_custom(Grad *grad, Op *op);
-/* What is left of all that in a launch becomes plain values. */
-void drop_custom(Grad *grad, Region *region);
-
 /* ---- rules_*.c: adjoints.def ---- */
 
 /* What the adjoint of an operand grows by, of an elementwise op: linear in that of the result. */
@@ -128,6 +121,11 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #undef FLAT
 #undef CHOOSING
 #undef MOVING
+
+/* ---- custom.c ---- */
+
+/* Replayed ops of that kind are what their first regions do. */
+void settle_custom(Grad *grad, Region *region);
 
 /* ---- memory.c ---- */
 

@@ -114,12 +114,8 @@ static void reverse_op(Grad *grad, Op *op)
 void reverse(Grad *grad, Region *region)
 {
     memory_open(grad, region);
-    for (Op *op = region->last; op && !grad->failed; op = op->previous) {
-        if (op->code == OP_custom)
-            op = reverse_custom(grad, op);
-        else if (!(op_info(op->code)->traits & TERM))
-            reverse_op(grad, op);
-    }
+    for (Op *op = region->last; op && !grad->failed; op = op->previous)
+        if (!(op_info(op->code)->traits & TERM)) reverse_op(grad, op);
 }
 
 /* ---- a launch ---- */
@@ -166,7 +162,7 @@ Op *differentiate(Grad *grad, Op *launch)
     scope_close(grad);
     if (grad->failed) return NULL;
     region_visit(launch_region(fresh), drop_slope, NULL);
-    drop_custom(grad, launch_region(fresh));
+    settle_custom(grad, launch_region(fresh));
     drop_unneeded(grad, launch_region(fresh));
     records_settle(grad);
     return reads_are_fresh(grad) ? fresh : NULL;

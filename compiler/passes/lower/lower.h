@@ -15,12 +15,12 @@ typedef struct MadeMap {
     Value *map;
 } MadeMap;
 
-/* A loop in whose rounds each thread stands for one thread after the other of a group so many times
- * as large: of that are the layouts that are asked about inside it. */
-typedef struct LaneLoop {
+/* A loop in whose iterations each thread stands for one thread after the other of a group so many
+ * times as large: of that are the layouts that are asked about inside it. */
+typedef struct CoarsenedLoop {
     Value *index;       /* NULL: there is no such loop */
     int threads, count; /* powers of two */
-} LaneLoop;
+} CoarsenedLoop;
 
 typedef struct Lower {
     Kernel *kernel;
@@ -30,7 +30,7 @@ typedef struct Lower {
     Region *top;       /* the new region of the launch */
     Builder at;        /* where ops go */
     ThreadGroup group; /* the threads that run what is lowered now */
-    LaneLoop iterations;
+    CoarsenedLoop iterations;
     Map scalars;    /* old Value -> new Value */
     Map tiles;      /* old Value -> Value *[layout_registers] */
     Map joined;     /* old element_store -> the Neighbours that it is written with */

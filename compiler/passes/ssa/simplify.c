@@ -182,6 +182,8 @@ static Value *identity(Builder *builder, Op *op)
     if (op->code == OP_cast && operand(op, a)->type == op->results[0].type) return operand(op, a);
     if (op->code == OP_convert && operand(op, a)->type == op->results[0].type)
         return operand(op, a);
+    if ((op->code == OP_slope || op->code == OP_replayed) && !builder->kernel->is_differentiated)
+        return operand(op, a);
     if (op->code == OP_select) {
         if (operand(op, a) == operand(op, b)) return operand(op, a);
         int64_t constant;
@@ -449,25 +451,9 @@ static bool simplify_once(Simplifier *simplifier)
     return simplifier->changed;
 }
 
-static void forget(Op *op, void *context)
-{
-    (void)context;
-    op_become_operands(op);
-}
-
-/* What tells of gradients is for nobody else. */
-static void forget_gradients(Kernel *kernel)
-{
-    static const OpCode codes[] = {OP_slope, OP_replayed, OP_custom, OP_adjoint_of,
-                                   OP_custom_begin};
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        kernel_visit_those(kernel, codes[i], forget, NULL);
-}
-
 bool pass_simplify(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    if (!kernel->is_differentiated) forget_gradients(kernel);
     Simplifier *simplifier = arena_new_of(kernel->arena, Simplifier);
     simplifier->kernel = kernel;
     set_size(simplifier, FIRST_BITS);

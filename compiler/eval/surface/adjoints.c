@@ -1,25 +1,10 @@
-/* custom.c: gradients of the author's: the ops around them, and functions that are written as Warp
- * has them, with adjoint[x] for the adjoint of a parameter x. */
+/* adjoints.c: what the author says of a function's gradient: what is replayed of it, and functions
+ * that are written as Warp has them, with adjoint[x] for the adjoint of a parameter x. */
 #include "eval/surface/surface.h"
 
 #include <string.h>
 
-/* ---- ops ---- */
-
-Object *core_custom_begin(Eval *eval, const Bound *bound)
-{
-    if (!stage_ready(eval, bound->at)) return NULL;
-    build_op(&eval->builder, OP_custom_begin, 0, NULL, 0, NULL);
-    return eval->none;
-}
-
-Object *core_adjoint_of(Eval *eval, const Bound *bound)
-{
-    Value *value = stage_operand(eval, bound->values[0], bound->at);
-    if (value == NULL) return NULL;
-    return object_ir(eval,
-                     build_op(&eval->builder, OP_adjoint_of, 1, &value, 1, &value->type)->results);
-}
+/* ---- what is replayed ---- */
 
 /* A number, or another one of the type's shape, in its type. */
 static Value *operand_like(Eval *eval, Object *given, const Type *type, Span at)
@@ -29,47 +14,6 @@ static Value *operand_like(Eval *eval, Object *given, const Type *type, Span at)
     value = stage_cast(eval, value, type->dtype);
     if (value->type == type || value->type->kind != TYPE_SCALAR) return value;
     return build_op(&eval->builder, OP_splat, 1, &value, 1, &type)->results;
-}
-
-static bool take_results(Eval *eval, const Object *results, Span at, Value **out,
-                         const Type **types)
-{
-    for (uint32_t i = 0; i < results->as.list.count; i++) {
-        if ((out[i] = stage_operand(eval, results->as.list.items[i], at)) == NULL) return false;
-        types[i] = out[i]->type;
-    }
-    return true;
-}
-
-static bool take_pairs(Eval *eval, const Object *pairs, Span at, Value **out)
-{
-    for (uint32_t i = 0; i + 1 < pairs->as.list.count; i += 2) {
-        if ((out[i] = stage_operand(eval, pairs->as.list.items[i], at)) == NULL) return false;
-        out[i + 1] = operand_like(eval, pairs->as.list.items[i + 1], out[i]->type, at);
-        if (out[i + 1] == NULL) return false;
-        if (out[i + 1]->type != out[i]->type)
-            return FAIL(eval, expected_kind, at, "an adjoint", "of the shape of what it is for",
-                        object_repr(eval, pairs->as.list.items[i + 1])) != NULL;
-    }
-    return true;
-}
-
-Object *core_custom(Eval *eval, const Bound *bound)
-{
-    const Object *results = bound->values[0], *pairs = bound->values[1];
-    if (!object_is_sequence(results) || !object_is_sequence(pairs))
-        return FAIL(eval, call_arguments, bound->at, "custom() takes two lists");
-    const uint32_t count = results->as.list.count, more = pairs->as.list.count / 2 * 2;
-    Value **operands = arena_new_array(eval->arena, Value *, count + more + 1);
-    const Type **types = arena_new_array(eval->arena, const Type *, count + 1);
-    if (!take_results(eval, results, bound->at, operands, types) ||
-        !take_pairs(eval, pairs, bound->at, operands + count))
-        return NULL;
-    Op *op = build_op(&eval->builder, OP_custom, (int)(count + more), operands, (int)count, types);
-    op_set_int(op, ATTR_count, count);
-    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (uint32_t i = 0; i < count; i++) list_append(eval, list, object_ir(eval, &op->results[i]));
-    return list;
 }
 
 Object *core_replayed(Eval *eval, const Bound *bound)

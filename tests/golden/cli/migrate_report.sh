@@ -1,0 +1,93 @@
+# What becomes of the kernels of a tree: those that its own code makes are compiled as they stand, whatever else fails in it.
+cd $TMP; mkdir -p tree/inner; export TILEC_CACHE=$TMP/cache
+cat > tree/host.py <<'END'
+import argparse_of_someone
+import pandas
+import torch
+import tilus
+from tilus import float32, int32
+from tilus.utils import cdiv
+
+if torch.version.nothing:
+    BLOCK = 32
+else:
+    BLOCK = 64
+
+class Copy(tilus.Script):
+    def __init__(self, block):
+        super().__init__()
+        self.block = block
+
+    def __call__(self, n: int32, a: ~float32, b: ~float32):
+        self.attrs.blocks = cdiv(n, self.block)
+        self.attrs.warps = 1
+        x = self.global_view(a, dtype=float32, shape=[n])
+        y = self.global_view(b, dtype=float32, shape=[n])
+        at = [self.blockIdx.x * self.block]
+        self.store_global(y, self.load_global(x, offsets=at, shape=[self.block]), offsets=at)
+
+class Wrong(tilus.Script):
+    def __call__(self, n: int32, a: ~float32):
+        self.attrs.blocks = 1
+        self.attrs.warps = 1
+        self.no_such_thing(a)
+
+class NotMade(tilus.Script):
+    def __init__(self, block):
+        super().__init__()
+
+    def __call__(self, a: ~float32):
+        pass
+
+def main(flag=argparse_of_someone.flag):
+    rows = []
+    for n in [1024, 1 << 34 >> 14]:
+        a = torch.randn(n, dtype=torch.float32, device="cuda")
+        b = torch.nothing_like_this(a)
+        b = torch.empty_like(a)
+        kernel = Copy(BLOCK)
+        kernel(n, a, b)
+        torch.testing.assert_close(a, b)
+        while torch.what(n):
+            Copy(128)(n, a, b)
+        rows.append(pandas.what(kernel))
+    frame = pandas.DataFrame(rows)
+    print(frame)
+
+if __name__ == "__main__":
+    main()
+    Wrong()(4, torch.empty(4))
+END
+cat > tree/inner/test_it.py <<'END'
+import pytest
+import unittest
+import warp as wp
+from typing import Any
+
+@wp.kernel
+def double(a: wp.array(dtype=float)):
+    i = wp.tid()
+    a[i] = a[i] * 2.0
+
+@wp.kernel
+def any_type(a: wp.array(dtype=Any)):
+    i = wp.tid()
+    a[i] = a[i] + a[i]
+
+def test_any(test, device):
+    a = wp.zeros(4, dtype=wp.int32, device=device)
+    wp.launch(any_type, dim=4, inputs=[a], device=device)
+    test.assertEqual(a.numpy()[0], 0)
+
+def test_refused(test, device):
+    with pytest.raises(RuntimeError):
+        wp.launch(any_type, dim=4, inputs=[wp.zeros(4, dtype=wp.mat33)], device=device)
+END
+echo 'def broken(:' > tree/inner/broken.py
+echo 'not python' > tree/notes.txt
+show() { sed 's/, [0-9]* ms/, N ms/; s/"milliseconds": [0-9]*/"milliseconds": N/'; }
+$TILEC migrate-report tree -j1 | show; echo "exit status $?"
+$TILEC migrate-report tree/inner -j2 --diagnostics=json | show
+$TILEC check --kernels tree/host.py | show
+$TILEC migrate-report; echo "exit status $?"
+$TILEC migrate-report nowhere; echo "exit status $?"
