@@ -360,11 +360,15 @@ tile_status tile_launch(const tile_kernel *kernel, tile_stream stream, const til
 {
     invocation call;
     int device;
+    tile_taped *taped = NULL;
     tile_status status = tile_resolve(&call, kernel, grid, arguments);
     if (!status) status = get_settings(&device);
+    if (!status) status = tile_tape_take(kernel, grid != NULL || warps, arguments, &taped);
     if (status) return status;
-    return device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, stream, warps)
-                                          : launch_on_gpu(&call, stream, grid != NULL, warps);
+    status = device == TILE_DEVICE_EMULATOR ? launch_emulated(&call, stream, warps)
+                                            : launch_on_gpu(&call, stream, grid != NULL, warps);
+    tile_tape_settle(taped, !status);
+    return status;
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */

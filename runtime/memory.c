@@ -298,6 +298,11 @@ static CUresult do_copy_out(const tile_driver *driver, transfer *t)
     return driver->copy_out(t->to, t->device, t->bytes, t->stream);
 }
 
+static CUresult do_clear(const tile_driver *driver, transfer *t)
+{
+    return driver->memory_set(t->device, 0, t->bytes, t->stream);
+}
+
 static CUresult do_synchronize(const tile_driver *driver, transfer *t)
 {
     return driver->stream_synchronize(t->stream);
@@ -372,6 +377,20 @@ tile_status tile_copy_in(void *device, const void *host, size_t bytes, tile_stre
     if (chosen == TILE_DEVICE_EMULATOR) return emulated_copy_in(device, host, bytes);
     transfer t = {.device = (uintptr_t)device, .from = host, .bytes = bytes, .stream = stream};
     return on_gpu(do_copy_in, "tile_copy_in", "cuMemcpyHtoDAsync", &t);
+}
+
+tile_status tile_clear(const char *who, void *device, size_t bytes, tile_stream stream)
+{
+    int chosen;
+    if (!bytes) return TILE_OK;
+    const tile_status status = tile_chosen_device(&chosen);
+    if (status) return status;
+    if (chosen != TILE_DEVICE_EMULATOR) {
+        transfer t = {.device = (uintptr_t)device, .bytes = bytes, .stream = stream};
+        return on_gpu(do_clear, who, "cuMemsetD8Async", &t);
+    }
+    tile_clear_emulated(device, bytes);
+    return TILE_OK;
 }
 
 tile_status tile_copy_out(void *host, const void *device, size_t bytes, tile_stream stream)

@@ -130,6 +130,17 @@ tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, 
 void tile_workspaces_return(const tile_workspaces *call, void *const *places); /* the emulator's */
 /* Zeroes memory and notes that it was written (memory.c). */
 void tile_clear_emulated(void *pointer, size_t bytes);
+/* The same on the chosen device, in stream order. */
+tile_status tile_clear(const char *who, void *device, size_t bytes, tile_stream stream);
+
+/* ---- tapes (tape.c) -------------------------------------------------------------------------- */
+
+/* A launch that open tapes of the thread are to note. */
+typedef struct tile_taped tile_taped;
+/* Before it; NULL where no tape is open. */
+tile_status tile_tape_take(const tile_kernel *kernel, int own_grid, const void *const *arguments,
+                           tile_taped **out);
+void tile_tape_settle(tile_taped *taped, int is_launched); /* behind it */
 
 /* ---- tensor maps (tensor_map.c) -------------------------------------------------------------- */
 

@@ -20,6 +20,22 @@ static void add_units(Stages *stages, const Kernel *first, ExportImages *images)
     }
 }
 
+static Name exported_name(const Stages *stages, const Export *export)
+{
+    const char *prefix = stages->options->prefix;
+    return intern_printf(stages->session->names, "%s%s", prefix ? prefix : "", export->name);
+}
+
+/* NULL: its gradient is not exported. */
+static Name gradient_of(const Stages *stages, const ExportList *exports, const Export *export)
+{
+    const Name name = intern_printf(stages->session->names, "%s_grad", export->name);
+    for (int i = 0; i < exports->count; i++)
+        if (exports->items[i].is_gradient && exports->items[i].name == name)
+            return exported_name(stages, &exports->items[i]);
+    return NULL;
+}
+
 void plan_units(Stages *stages, const ExportList *exports)
 {
     Build *out = stages->build;
@@ -32,9 +48,9 @@ void plan_units(Stages *stages, const ExportList *exports)
         size_t count = 0;
         for (int j = 0; j < export->specialisation_count; j++)
             count += count_kernels(export->specialisations[j]);
-        images->name =
-            intern_printf(stages->session->names, "%s%s",
-                          stages->options->prefix ? stages->options->prefix : "", export->name);
+        images->name = exported_name(stages, export);
+        images->is_gradient = export->is_gradient;
+        images->gradient = gradient_of(stages, exports, export);
         images->plain_name = export->name;
         images->lacks_name = export->lacks_name;
         images->lacks_language = export->lacks_language;

@@ -35,6 +35,8 @@ typedef struct ExportImages {
     const Choice *choices; /* that tuning made before */
     int choice_count;
     bool lacks_name, lacks_language; /* Export's */
+    bool is_gradient;
+    Name gradient; /* the name of that which is this one's; NULL: none is exported */
 } ExportImages;
 
 /* What an entry takes, in order: arguments as they were declared, then results. */

@@ -409,6 +409,14 @@ static LLVMValueRef source_struct(const Writer *writer)
     return private_global(writer, structure(writer, 4, fields), 0);
 }
 
+/* A gradient's kernel, which is there before that whose gradient it is. */
+static LLVMValueRef gradient_of(const Writer *writer, const ExportImages *export)
+{
+    if (!export->gradient) return null_pointer(writer);
+    const char *name = arena_printf(writer->arena, "%s_kernel", export->gradient);
+    return LLVMGetNamedGlobal(writer->module, name);
+}
+
 static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *export)
 {
     const Kernel *kernel = export->specialisations[0].kernel;
@@ -430,6 +438,7 @@ static LLVMValueRef kernel_global(const Writer *writer, const ExportImages *expo
         private_text(writer, export->plain_name),
         source_struct(writer),
         writer->carried ? state_cell(writer) : null_pointer(writer),
+        gradient_of(writer, export),
     };
     LLVMValueRef constant = structure(writer, sizeof fields / sizeof fields[0], fields);
     LLVMValueRef global = LLVMAddGlobal(writer->module, LLVMTypeOf(constant),
@@ -608,10 +617,12 @@ bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, in
                      .arena = arena};
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     if (wish->carried) carry(&writer, wish->carried);
-    for (int i = 0; i < count; i++) {
-        writer.export = exports[i].name;
-        LLVMValueRef kernel = kernel_global(&writer, &exports[i]);
-        if (!wish->tables_only) write_entries(&writer, &exports[i], kernel, builder);
+    for (int i = 0; i < 2 * count; i++) {
+        const ExportImages *export = &exports[i % count];
+        if (export->is_gradient != (i < count)) continue; /* those first, as others name them */
+        writer.export = export->name;
+        LLVMValueRef kernel = kernel_global(&writer, export);
+        if (!wish->tables_only) write_entries(&writer, export, kernel, builder);
     }
     LLVMDisposeBuilder(builder);
     return codegen_host_object(codegen, arena, bytes, size);

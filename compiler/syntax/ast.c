@@ -101,6 +101,17 @@ void node_visit_children(const Node *node, void (*visit)(void *context, const No
     }
 }
 
+void node_replace(Node *node, Node *(*replace)(void *context, Node *child), void *context)
+{
+    for (const Field *field = node_fields(node->kind); field->kind != FIELD_END; field++) {
+        Node **child = (Node **)((char *)node + field->offset);
+        const Nodes *list = FIELD_OF(Nodes, node, field);
+        if (field->kind == FIELD_NODE && *child != NULL) *child = replace(context, *child);
+        for (uint32_t i = 0; field->kind == FIELD_LIST && i < list->count; i++)
+            if (list->items[i] != NULL) list->items[i] = replace(context, list->items[i]);
+    }
+}
+
 /* ---- making ---- */
 
 static Frame *frame_of(const Node *node)

@@ -110,6 +110,8 @@ bool node_calls(const Node *function, const char *prefix);
 /* Calls visit(context, child) for each child that is there, in order. */
 void node_visit_children(const Node *node, void (*visit)(void *context, const Node *child),
                          void *context);
+/* Puts what replace(context, child) gives in the place of each child that is there. */
+void node_replace(Node *node, Node *(*replace)(void *context, Node *child), void *context);
 /* The lists of statements that a node has, those without any left out; so many. */
 enum { NODE_BLOCKS = 4 };
 int node_blocks(const Node *node, Nodes blocks[NODE_BLOCKS]);

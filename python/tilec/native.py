@@ -6,7 +6,7 @@ import os
 import pathlib
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
-ABI_VERSION = 6
+ABI_VERSION = 7
 OK, ERROR_NO_DRIVER, ERROR_FAULT = 0, -1, -8
 
 
@@ -130,6 +130,7 @@ class Kernel(Structure):
         ("plain_name", c_char_p),
         ("source", c_void_p),
         ("later", c_void_p),
+        ("gradient", c_void_p),
     ]
 
 

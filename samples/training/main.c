@@ -2,6 +2,8 @@
  * down; and looks whether the loss falls. */
 #include "training.h"
 
+#include <tile/tape.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,31 +64,12 @@ typedef struct Pair {
 
 typedef struct Network {
     Pair x, v, h, w, y, total;
+    tile_tape *tape; /* of the forward pass */
 } Network;
 
 static Pair new_pair(DLDevice device, int64_t *shape, float scale, unsigned seed)
 {
     return (Pair){new_tensor(device, shape, scale, seed), new_tensor(device, shape, 0, 0)};
-}
-
-static Network new_network(DLDevice device)
-{
-    return (Network){.x = new_pair(device, of_rows, 1, 1),
-                     .v = new_pair(device, of_weights, 0.3f, 2),
-                     .h = new_pair(device, of_rows, 0, 0),
-                     .w = new_pair(device, of_weights, 0.3f, 3),
-                     .y = new_pair(device, of_rows, 0.5f, 4),
-                     .total = new_pair(device, of_one, 0, 0)};
-}
-
-static void free_network(Network *network)
-{
-    Pair *pairs[] = {&network->x, &network->v, &network->h,
-                     &network->w, &network->y, &network->total};
-    for (int i = 0; i < 6; i++) {
-        must(tile_free(pairs[i]->value.data));
-        must(tile_free(pairs[i]->gradient.data));
-    }
 }
 
 static float forward(Network *n)
@@ -101,17 +84,55 @@ static float forward(Network *n)
     return total;
 }
 
-/* From the loss back; what is on the way begins with zero. */
+static void list_pairs(Network *n, Pair *pairs[6])
+{
+    Pair *const all[] = {&n->x, &n->v, &n->h, &n->w, &n->y, &n->total};
+    memcpy(pairs, all, sizeof all);
+}
+
+/* The tape has both launches, whose arguments stay the same. */
+static void record(Network *n)
+{
+    Pair *pairs[6];
+    list_pairs(n, pairs);
+    must(tile_tape_new(&n->tape));
+    for (int i = 0; i < 6; i++)
+        must(tile_tape_watch(n->tape, &pairs[i]->value, &pairs[i]->gradient));
+    must(tile_tape_begin(n->tape));
+    forward(n);
+    must(tile_tape_end(n->tape));
+}
+
+static Network new_network(DLDevice device)
+{
+    Network network = {.x = new_pair(device, of_rows, 1, 1),
+                       .v = new_pair(device, of_weights, 0.3f, 2),
+                       .h = new_pair(device, of_rows, 0, 0),
+                       .w = new_pair(device, of_weights, 0.3f, 3),
+                       .y = new_pair(device, of_rows, 0.5f, 4),
+                       .total = new_pair(device, of_one, 0, 0)};
+    record(&network);
+    return network;
+}
+
+static void free_network(Network *network)
+{
+    Pair *pairs[6];
+    list_pairs(network, pairs);
+    tile_tape_free(network->tape);
+    for (int i = 0; i < 6; i++) {
+        must(tile_free(pairs[i]->value.data));
+        must(tile_free(pairs[i]->gradient.data));
+    }
+}
+
+/* From the loss back: its gradient by itself is one. */
 static void backward(Network *n)
 {
     const float one = 1;
-    fill(&n->h.gradient, 0, 0);
+    must(tile_tape_zero(n->tape, NULL));
     must(tile_copy_in(n->total.gradient.data, &one, sizeof one, NULL));
-    must(loss_grad(NULL, ROWS / BLOCK_ROWS, &n->h.value, &n->w.value, &n->y.value, &n->total.value,
-                   THREADS, 1, &n->h.gradient, &n->w.gradient, &n->y.gradient,
-                   &n->total.gradient));
-    must(hidden_grad(NULL, ROWS / BLOCK_ROWS, &n->x.value, &n->v.value, &n->h.value, THREADS, 1,
-                     &n->x.gradient, &n->v.gradient, &n->h.gradient));
+    must(tile_tape_backward(n->tape, NULL));
 }
 
 /* ---- is it one ---- */
@@ -139,8 +160,6 @@ static int is_gradient(Network *n)
     const float gradient = number_of(&n->v.gradient);
     const float difference = (loss_at(n, before + by) - loss_at(n, before - by)) / (2 * by);
     loss_at(n, before);
-    fill(&n->v.gradient, 0, 0);
-    fill(&n->w.gradient, 0, 0);
     printf("training: gradient %.3f, difference %.3f\n", gradient, difference);
     return fabsf(gradient - difference) <= 0.02f * (1 + fabsf(difference));
 }

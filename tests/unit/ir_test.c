@@ -110,6 +110,21 @@ static Value *make(Maker *maker, OpCode code, int count, Value *const *operands,
     return build_op(&maker->b, code, count, operands, 1, &type)->results;
 }
 
+static void yield_one(Region *region, Span span, Value *value)
+{
+    Builder end = builder_at_end(region, span);
+    build_op(&end, OP_yield, 1, &value, 0, NULL);
+}
+
+static void make_custom_vjp(Maker *maker)
+{
+    Op *op = build_op(&maker->b, OP_custom_vjp, 1, &maker->f, 1, &maker->f->type);
+    yield_one(op->regions[0], op->span, maker->f);
+    region_add_argument(op->regions[1], maker->f->type, NULL);
+    yield_one(op->regions[1], op->span, region_add_argument(op->regions[1], maker->f->type, NULL));
+    maker->f = op->results;
+}
+
 static void make_scalars(Maker *maker)
 {
     static const OpCode integers[] = {OP_add,      OP_sub,      OP_mul, OP_div, OP_rem,
@@ -123,6 +138,8 @@ static void make_scalars(Maker *maker)
     maker->x = build3(&maker->b, OP_select, maker->flag, maker->x, maker->x);
     maker->f = build_cast(&maker->b, DTYPE_f32, maker->x);
     maker->f = build3(&maker->b, OP_slope, maker->f, maker->f, maker->f);
+    maker->f = build2(&maker->b, OP_replayed, maker->f, maker->f);
+    make_custom_vjp(maker);
     static const OpCode floats[] = {OP_sqrt, OP_floor, OP_ceil, OP_trunc, OP_round};
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
         maker->f = build1(&maker->b, floats[i], maker->f);

@@ -28,9 +28,17 @@ static void end_region(Eval *eval, Control control, int count, Value *const *val
     control_leave(eval, control, &changes);
 }
 
+/* A list, and what says how it is to be taken; of anything else NULL. */
+static Object *form_of(const Object *result)
+{
+    const bool parted = result->kind == OBJECT_TUPLE && result->as.list.count == 2 &&
+                        result->as.list.items[0]->kind == OBJECT_LIST;
+    return parted ? result->as.list.items[1] : NULL;
+}
+
 /* What the function gives becomes what the region yields. */
 static bool stage_region(Eval *eval, Region *region, Object *function, const Object *arguments,
-                         Span at, int *count, Value ***out)
+                         Span at, int *count, Value ***out, Object **form)
 {
     const bool differentiates = eval->differentiates;
     const Control control = control_enter(eval, region);
@@ -38,6 +46,8 @@ static bool stage_region(Eval *eval, Region *region, Object *function, const Obj
     Object *result =
         call_simple(eval, function, (int)arguments->as.list.count, arguments->as.list.items, at);
     eval->differentiates = differentiates;
+    *form = result != NULL ? form_of(result) : NULL;
+    if (*form != NULL) result = result->as.list.items[0];
     const bool fine = result != NULL && values_of(eval, result, at, count, out);
     end_region(eval, control, fine ? *count : 0, fine ? *out : NULL);
     return fine;
@@ -58,7 +68,8 @@ static const Type *adjoint_type(Eval *eval, const Type *type)
 }
 
 /* The arguments of the second region: the results, and the adjoints of those that have one. */
-static Object *open_backward(Eval *eval, Region *region, int count, Value *const *results)
+static Object *open_backward(Eval *eval, Region *region, int count, Value *const *results,
+                             Object *form)
 {
     Value **given = arena_new_array(eval->arena, Value *, 2 * count + 1);
     int adjoints = 0;
@@ -67,8 +78,9 @@ static Object *open_backward(Eval *eval, Region *region, int count, Value *const
         if (is_of_floats(results[i]))
             given[count + adjoints++] =
                 region_add_argument(region, adjoint_type(eval, results[i]->type), NULL);
-    Object *const both[] = {list_of(eval, count, given), list_of(eval, adjoints, given + count)};
-    return object_list(eval, OBJECT_LIST, both, 2);
+    Object *const all[] = {list_of(eval, count, given), list_of(eval, adjoints, given + count),
+                           form};
+    return object_list(eval, OBJECT_LIST, all, form != NULL ? 3 : 2);
 }
 
 static Op *with_results(Op *op, int count, Value *const *values, Arena *arena)
@@ -96,22 +108,26 @@ Object *core_custom_vjp(Eval *eval, const Bound *bound)
     const Object *inputs = bound->rest;
     int count = 0, given = 0;
     Value **results, **adjoints;
+    Object *form, *none;
     if (!eval->differentiates)
         return call_simple(eval, forward, (int)inputs->as.list.count, inputs->as.list.items,
                            bound->at);
     if (!stage_ready(eval, bound->at)) return NULL;
     Op *op = stage_inputs(eval, inputs, bound->at);
     if (op == NULL ||
-        !stage_region(eval, op->regions[0], forward, inputs, bound->at, &count, &results))
+        !stage_region(eval, op->regions[0], forward, inputs, bound->at, &count, &results, &form))
         return NULL;
     op = with_results(op, count, results, eval->arena);
-    const Object *arguments = open_backward(eval, op->regions[1], count, results);
-    if (!stage_region(eval, op->regions[1], backward, arguments, bound->at, &given, &adjoints))
+    const Object *arguments = open_backward(eval, op->regions[1], count, results, form);
+    if (!stage_region(eval, op->regions[1], backward, arguments, bound->at, &given, &adjoints,
+                      &none))
         return NULL;
     if (given != op->operand_count)
         return FAIL(eval, expected_kind, bound->at, "what backward gives",
                     "an adjoint for each input that is of floats", object_repr(eval, backward));
     Value **made = arena_new_array(eval->arena, Value *, count + 1);
     for (int i = 0; i < count; i++) made[i] = &op->results[i];
+    if (form != NULL)
+        return object_list(eval, OBJECT_TUPLE, (Object *[]){list_of(eval, count, made), form}, 2);
     return count == 1 ? object_ir(eval, made[0]) : list_of(eval, count, made);
 }

@@ -13,12 +13,14 @@ static int told_count(const Op *op)
     return count;
 }
 
-static bool are_scalars(const Op *op, int count)
+/* Some of which threads have each for itself. */
+static bool are_parted(const Grad *grad, const Op *op, int count)
 {
-    bool fine = true;
+    bool fine = true, own = false;
+    for (int i = 0; i < count; i++) own |= scalar_depends(grad, &op->results[i]);
     for (int i = 0; i < count; i++) fine &= op->results[i].type->kind == TYPE_SCALAR;
     for (int i = 0; i < op->operand_count; i++) fine &= op->operands[i]->type->kind == TYPE_SCALAR;
-    return fine;
+    return fine && own;
 }
 
 /* What it writes for others is the gradient's. */
@@ -88,7 +90,7 @@ void adjoint_custom_vjp(Grad *grad, Op *op)
             grad_refuse(grad, op, "it sets a variable of which its adjoint does not tell");
     }
     if (!found || grad->failed) return;
-    if (are_scalars(op, count)) {
+    if (are_parted(grad, op, count)) {
         by_parts(grad, op, count, both);
         return;
     }
@@ -97,6 +99,31 @@ void adjoint_custom_vjp(Grad *grad, Op *op)
 }
 
 /* ---- in the replay ---- */
+
+typedef struct Settle {
+    Grad *grad;
+    const Op *after;
+} Settle;
+
+/* What the author reads there, behind what his function does, is as he wants it. */
+static ValueAnswer settle_read(const Value *value, void *context)
+{
+    const Settle *settle = context;
+    const Op *op = value->op;
+    if (!op || op->parent != settle->after->parent || !op_comes_before(settle->after, op))
+        return VALUE_ENOUGH;
+    if (op_has(op, READS))
+        map_set(settle->grad->arena, &settle->grad->settled, op, (void *)(uintptr_t)op);
+    return VALUE_OPERANDS;
+}
+
+static void put_second_value(Grad *grad, Op *op)
+{
+    Settle settle = {grad, operand(op, a)->op};
+    if (settle.after) value_finds(operand(op, b), settle_read, &settle);
+    value_replace(op->results, operand(op, b));
+    op_erase(op);
+}
 
 static void put_first_region(Op *op)
 {
@@ -109,11 +136,12 @@ static void put_first_region(Op *op)
     op_erase(op);
 }
 
-void settle_custom_vjp(Region *region)
+void settle_custom(Grad *grad, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
-        for (int i = 0; i < op->region_count; i++) settle_custom_vjp(op->regions[i]);
+        for (int i = 0; i < op->region_count; i++) settle_custom(grad, op->regions[i]);
         if (op->code == OP_custom_vjp) put_first_region(op);
+        if (op->code == OP_replayed) put_second_value(grad, op);
     }
 }

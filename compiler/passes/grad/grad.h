@@ -128,7 +128,7 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 /* ---- custom_vjp.c ---- */
 
 /* Replayed ops of that kind are what their first regions do. */
-void settle_custom_vjp(Region *region);
+void settle_custom(Grad *grad, Region *region);
 
 /* ---- memory.c ---- */
 

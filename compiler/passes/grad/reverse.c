@@ -162,7 +162,7 @@ Op *differentiate(Grad *grad, Op *launch)
     scope_close(grad);
     if (grad->failed) return NULL;
     region_visit(launch_region(fresh), drop_slope, NULL);
-    settle_custom_vjp(launch_region(fresh));
+    settle_custom(grad, launch_region(fresh));
     drop_unneeded(grad, launch_region(fresh));
     records_settle(grad);
     return reads_are_fresh(grad) ? fresh : NULL;

@@ -264,3 +264,9 @@ void adjoint_bitcast(Grad *grad, Op *op)
     else if (has_numbers)
         give_both(grad, a, both);
 }
+
+Value *partial_replayed(Grad *grad, const Op *op, int operand, Value *adjoint)
+{
+    (void)grad, (void)op;
+    return operand ? NULL : adjoint;
+}

@@ -182,7 +182,8 @@ static Value *identity(Builder *builder, Op *op)
     if (op->code == OP_cast && operand(op, a)->type == op->results[0].type) return operand(op, a);
     if (op->code == OP_convert && operand(op, a)->type == op->results[0].type)
         return operand(op, a);
-    if (op->code == OP_slope && !builder->kernel->is_differentiated) return operand(op, a);
+    if ((op->code == OP_slope || op->code == OP_replayed) && !builder->kernel->is_differentiated)
+        return operand(op, a);
     if (op->code == OP_select) {
         if (operand(op, a) == operand(op, b)) return operand(op, a);
         int64_t constant;

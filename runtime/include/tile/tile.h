@@ -19,7 +19,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 6u
+#define TILE_ABI_VERSION 7u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
@@ -215,6 +215,7 @@ typedef struct tile_kernel {
     const char *plain_name;    /* without tilec's --prefix */
     const tile_source *source; /* NULL: it was not put into the object */
     void **later;              /* what was compiled for it since; with `source` */
+    const struct tile_kernel *gradient; /* that of this kernel, which tilec --grad makes; or NULL */
 } tile_kernel;
 
 /* What a call would do. */

@@ -1,0 +1,168 @@
+/* adjoints.c: what the author says of a function's gradient: what is replayed of it, and functions
+ * that are written as Warp has them, with adjoint[x] for the adjoint of a parameter x. */
+#include "eval/surface/surface.h"
+
+#include <string.h>
+
+/* ---- what is replayed ---- */
+
+/* A number, or another one of the type's shape, in its type. */
+static Value *operand_like(Eval *eval, Object *given, const Type *type, Span at)
+{
+    Value *value = stage_operand(eval, given, at);
+    if (value == NULL) return NULL;
+    value = stage_cast(eval, value, type->dtype);
+    if (value->type == type || value->type->kind != TYPE_SCALAR) return value;
+    return build_op(&eval->builder, OP_splat, 1, &value, 1, &type)->results;
+}
+
+Object *core_replayed(Eval *eval, const Bound *bound)
+{
+    Value *value = stage_operand(eval, bound->values[0], bound->at);
+    Value *other =
+        value != NULL ? operand_like(eval, bound->values[1], value->type, bound->at) : NULL;
+    if (other == NULL) return NULL;
+    if (other->type != value->type)
+        return FAIL(eval, expected_kind, bound->at, "what is replayed", "of the shape of the other",
+                    object_repr(eval, bound->values[1]));
+    return object_ir(eval, build2(&eval->builder, OP_replayed, value, other));
+}
+
+/* ---- functions that belong to another one ---- */
+
+static bool is_name(const Node *node, Name name)
+{
+    return (node->kind == NODE_Name && NODE_AS(Name, node)->id == name) ||
+           (node->kind == NODE_Attribute && NODE_AS(Attribute, node)->attr == name);
+}
+
+/* @name(function) */
+static bool has_decorator(const NodeFunctionDef *def, Name name, Name function)
+{
+    for (uint32_t i = 0; i < def->decorator_list.count; i++) {
+        if (def->decorator_list.items[i]->kind != NODE_Call) continue;
+        const NodeCall *call = NODE_AS(Call, def->decorator_list.items[i]);
+        const Node *given = call->args.count == 1 ? call->args.items[0] : NULL;
+        if (is_name(call->func, name) && given != NULL && given->kind == NODE_Name &&
+            NODE_AS(Name, given)->id == function)
+            return true;
+    }
+    return false;
+}
+
+/* Behind the function, before another one of its name. A module is evaluated where names of it are
+ * asked for, so that nobody runs the decorator. */
+Object *core_decorated(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0], *text = bound->values[1];
+    if (object->kind != OBJECT_FUNCTION || object->as.function.unit == NULL ||
+        text->kind != OBJECT_TEXT)
+        return eval->none;
+    const Function *function = &object->as.function;
+    const Name name = intern(eval->session->names, text->as.text.data, text->as.text.length);
+    Nodes body = function->unit->tree->tree->body;
+    bool is_behind = false;
+    for (uint32_t i = 0; i < body.count; i++) {
+        if (body.items[i]->kind != NODE_FunctionDef) continue;
+        const NodeFunctionDef *def = NODE_AS(FunctionDef, body.items[i]);
+        if (def->name == function->name) is_behind = body.items[i] == function->node;
+        if (!is_behind || !has_decorator(def, name, function->name)) continue;
+        Object *found = object_new(eval, OBJECT_FUNCTION);
+        found->as.function = (Function){.name = def->name,
+                                        .node = body.items[i],
+                                        .closure = function->closure,
+                                        .attributes = function->attributes,
+                                        .unit = function->unit};
+        return found;
+    }
+    return eval->none;
+}
+
+/* ---- adjoint[x] ---- */
+
+typedef struct Adjoints {
+    Eval *eval;
+    Name adjoint;
+} Adjoints;
+
+static Name adjoint_name(Eval *eval, Name name)
+{
+    return intern_printf(eval->session->names, "adjoint[%s]", name);
+}
+
+static Node *name_node(Eval *eval, Name name, Span span)
+{
+    NodeName *node = arena_new_of(eval->arena, NodeName);
+    *node = (NodeName){.base = {NODE_Name, span}, .id = name};
+    return &node->base;
+}
+
+static Node *name_adjoint(void *context, Node *node)
+{
+    Adjoints *adjoints = context;
+    if (node->kind == NODE_Subscript) {
+        const NodeSubscript *subscript = NODE_AS(Subscript, node);
+        if (is_name(subscript->value, adjoints->adjoint) && subscript->slice->kind == NODE_Name)
+            return name_node(adjoints->eval,
+                             adjoint_name(adjoints->eval, NODE_AS(Name, subscript->slice)->id),
+                             node->span);
+    }
+    node_replace(node, name_adjoint, adjoints);
+    return node;
+}
+
+static Node *more_parameter(Eval *eval, Name name, Span span)
+{
+    Nodearg *node = arena_new_of(eval->arena, Nodearg);
+    *node = (Nodearg){.base = {NODE_arg, span}, .arg = adjoint_name(eval, name)};
+    return &node->base;
+}
+
+/* return (adjoint[x], adjoint[y], ...) */
+static Node *return_node(Eval *eval, const Nodes *parameters, Span span)
+{
+    NodeTuple *tuple = arena_new_of(eval->arena, NodeTuple);
+    NodeReturn *node = arena_new_of(eval->arena, NodeReturn);
+    *tuple = (NodeTuple){.base = {NODE_Tuple, span}, .elts.count = parameters->count};
+    tuple->elts.items = arena_new_array(eval->arena, Node *, parameters->count + 1);
+    for (uint32_t i = 0; i < parameters->count; i++)
+        tuple->elts.items[i] =
+            name_node(eval, adjoint_name(eval, NODE_AS(arg, parameters->items[i])->arg), span);
+    *node = (NodeReturn){.base = {NODE_Return, span}, .value = &tuple->base};
+    return &node->base;
+}
+
+/* A copy of the definition, whose body is changed in place: nobody else runs it. */
+static const Node *with_adjoints(Eval *eval, const NodeFunctionDef *def)
+{
+    NodeFunctionDef *copy = arena_new_of(eval->arena, NodeFunctionDef);
+    Nodearguments *arguments = arena_new_of(eval->arena, Nodearguments);
+    Adjoints adjoints = {eval, intern_text(eval->session->names, "adjoint")};
+    const Nodes parameters = NODE_AS(arguments, def->args)->args;
+    *arguments = *NODE_AS(arguments, def->args);
+    *copy = *def;
+    copy->args = &arguments->base;
+    arguments->args.items = arena_new_array(eval->arena, Node *, 2 * parameters.count + 1);
+    memcpy(arguments->args.items, parameters.items, parameters.count * sizeof(Node *));
+    for (uint32_t i = 0; i < parameters.count; i++)
+        arguments->args.items[parameters.count + i] =
+            more_parameter(eval, NODE_AS(arg, parameters.items[i])->arg, parameters.items[i]->span);
+    arguments->args.count = 2 * parameters.count;
+    for (uint32_t i = 0; i < def->body.count; i++) name_adjoint(&adjoints, def->body.items[i]);
+    copy->body.items = arena_new_array(eval->arena, Node *, def->body.count + 1);
+    memcpy(copy->body.items, def->body.items, def->body.count * sizeof(Node *));
+    copy->body.items[copy->body.count++] = return_node(eval, &parameters, def->base.span);
+    return &copy->base;
+}
+
+Object *core_adjoint_function(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    if (object->kind != OBJECT_FUNCTION || object->as.function.node->kind != NODE_FunctionDef)
+        return FAIL(eval, expected_kind, bound->at, "what has adjoints of its parameters",
+                    "a function", object_repr(eval, object));
+    Object *made = object_new(eval, OBJECT_FUNCTION);
+    made->as.function = object->as.function;
+    made->as.function.node = with_adjoints(eval, NODE_AS(FunctionDef, object->as.function.node));
+    return made;
+}
