@@ -5,6 +5,8 @@
  * registers: so each element goes the whole way from where it is loaded to where it is stored
  * before the next one does. Effects keep their order, and all ops where that would not help.
  *
+ * What a branch that has many alone needs goes into it first.
+ *
  * Where that is still more than all registers, what warps compute together moves, too, and what
  * they read of shared memory, as long as nothing is between that may write it. */
 #include "passes/pass.h"
@@ -162,10 +164,53 @@ static void change_order(PressureSchedule *schedule)
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
 
+/* ---- into branches ---- */
+
+static bool is_for_branch(const Op *op, const Region *branch)
+{
+    bool all = is_pure(op) && op->result_count == 1 && op->results[0].uses && !op->region_count;
+    for (const OpUse *use = all ? op->results[0].uses : NULL; use && all; use = use->next)
+        all = region_holds(branch, use->op->parent);
+    return all;
+}
+
+/* Of the region, and of those in it. */
+static int most_words_within(PressureSchedule *schedule, Region *region)
+{
+    schedule->region = region;
+    int most = region->first ? most_words(schedule) : 0;
+    for (Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->region_count; i++) {
+            const int inner = most_words_within(schedule, op->regions[i]);
+            if (inner > most) most = inner;
+        }
+    return most;
+}
+
+/* What the branch alone needs is computed there, not by all that come to it, so that it is next to
+ * its use, behind a loop, too. */
+static void sink_into(PressureSchedule *schedule, Op *choice, Region *branch)
+{
+    if (most_words_within(schedule, branch) <= COST_PRESSURE_REGISTERS) return;
+    for (Op *op = choice->previous, *before; op; op = before) {
+        before = op->previous;
+        if (is_for_branch(op, branch)) op_move_before(op, branch->first);
+    }
+}
+
+static void sink(Kernel *kernel, Op *choice)
+{
+    PressureSchedule schedule = {.arena = kernel->arena};
+    for (int i = 0; choice->code == OP_if && i < choice->region_count; i++)
+        sink_into(&schedule, choice, choice->regions[i]);
+}
+
 static void order_region(Kernel *kernel, const Target *target, Region *region)
 {
-    for (Op *op = region->first; op; op = op->next)
+    for (Op *op = region->first; op; op = op->next) {
+        sink(kernel, op);
         for (int i = 0; i < op->region_count; i++) order_region(kernel, target, op->regions[i]);
+    }
     PressureSchedule schedule = {.arena = kernel->arena, .region = region};
     if (!region->last || may_move(&schedule, region->last)) return;
     if (!has_words(region, COST_PRESSURE_REGISTERS)) return;
