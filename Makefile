@@ -26,7 +26,7 @@ CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -
 
 .PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz fuzzers mutants coverage gpu-bundle
 all: build
-build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtilec.so
+build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtile_emulator.so $(BUILD)/libtilec.so
 
 # ---- generated sources ---------------------------------------------------------------------------
 
@@ -117,6 +117,11 @@ $(BUILD)/libtile.so: $(RUNTIME_OBJ)
 $(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
+# For programs that are not linked, as Python is: it finds the libtile that lies beside it.
+$(BUILD)/libtile_emulator.so: $(EMULATOR_OBJ) $(BUILD)/libtile.so
+	$(call say,CC,$@)
+	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile_emulator.so.0 -o $@ $(EMULATOR_OBJ) \
+	  $(BUILD)/libtile.so -Wl,-rpath,'$$ORIGIN' -lm -lpthread
 
 # ---- tests --------------------------------------------------------------------------------------------
 
@@ -144,6 +149,7 @@ $(BUILD)/unit/%_test: tests/unit/%_test.c $$(foreach f,$$(NEEDS_$$*),$(BUILD)/li
 UNIT_EXTRA_tensor = $(BUILD)/libtile.a
 UNIT_EXTRA_launch = $(BUILD)/libtile.a
 UNIT_EXTRA_library = $(BUILD)/libtilec.so
+UNIT_EXTRA_interpreter = $(BUILD)/libtilec.so
 UNIT_EXTRA_tune = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 # The driver that the runtime's test runs against; it lies beside the test program.
@@ -229,12 +235,13 @@ $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/at
 	LC_ALL=C sed -nE 's/^[A-Z_]+\(([a-zA-Z0-9_]+).*/"\1"/p; $$a"#l0"\n"#l0 = {shape"' $^ > $@
 $(BUILD)/fuzz/eval.dict: $(wildcard compiler/eval/*/builtins.def) compiler/ir/dtypes.def
 	LC_ALL=C sed -nE 's/^BUILTIN\("[^"]*", ("[^"]*").*/\1/p; s/^CORE\(("[^"]*").*/\1/p; s/^DTYPE\(([a-z0-9_]+).*/"\1"/p' $^ | sort -u > $@
-# Which lines the tests run. Another build folder, as the objects count for themselves.
+# Which lines the tests run. Another build folder, as the objects count for themselves. A test that fails is no reason for no report.
 COVERAGE = gcc --coverage -fprofile-update=atomic
 coverage:
 	@find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null; true
-	-@+$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage'
-	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes
+	@+status=0; \
+	$(MAKE) --no-print-directory test BUILD=$(BUILD)/coverage OPT=-O1 CC='$(COVERAGE)' CXX='g++ --coverage' || status=1; \
+	python3 tests/coverage.py $(BUILD)/coverage --least 90 compiler/syntax compiler/eval compiler/ir compiler/passes && exit $$status
 # Each barrier, fence, commit, wait and condition of an access of each program of the suite left out, an hour or two of one
 # core; what nobody misses is listed in build/fuzz/silent_mutants.txt under what the emulator saw of why. What is killed goes on where it was. The sample is
 # what the tests look at each time.
@@ -293,7 +300,8 @@ demo: deps
 VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/options.h)
 # Each page with the table that its lists come from.
 MAN = $(BUILD)/man
-PAGES = $(addprefix $(MAN)/,tilec.1 libtile.3 tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7)
+WRITTEN = libtile.3 libtilec.3 tilec-python.7
+PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
 TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/explain.txt
@@ -305,7 +313,7 @@ $(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.d
 	@mkdir -p $(@D)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f $^ > $@
-$(MAN)/libtile.3: man/libtile.3
+$(WRITTEN:%=$(MAN)/%): $(MAN)/%: man/%
 	@mkdir -p $(@D)
 	cp $< $@
 $(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
@@ -322,7 +330,8 @@ install: build docs
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
 	install -D $(BUILD)/libtile.so "$(DESTDIR)$(PREFIX)"/lib/libtile.so.0
 	install $(BUILD)/libtilec.so "$(DESTDIR)$(PREFIX)"/lib/libtilec.so.0
-	for name in libtile libtilec; do ln -sf $$name.so.0 "$(DESTDIR)$(PREFIX)"/lib/$$name.so || exit; done
+	install $(BUILD)/libtile_emulator.so "$(DESTDIR)$(PREFIX)"/lib/libtile_emulator.so.0
+	for name in libtile libtile_emulator libtilec; do ln -sf $$name.so.0 "$(DESTDIR)$(PREFIX)"/lib/$$name.so || exit; done
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/tile runtime/include/tile/*.h
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/tile runtime/tile.mk
 	for page in $(PAGES); do install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/man/man$${page##*.} $$page || exit; done
@@ -330,6 +339,13 @@ install: build docs
 	mkdir -p "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
 	for name in libtile libtilec; do \
 	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/$$name.pc || exit; done
+
+# The package for Python, with the libraries in it; they are this machine's: PYTHON names whose tag it gets.
+.PHONY: wheel
+PYTHON ?= python3
+wheel: build
+	$(call say,WHEEL,$(BUILD)/wheel)
+	$(Q)$(PYTHON) python/wheel.py $(VERSION) $(BUILD) $(BUILD)/wheel
 
 format:
 	clang-format -i $$(find compiler runtime tests samples -name '*.[ch]')

@@ -34,7 +34,7 @@ BEGIN {
     allow["build"] = "build options emit codegen eval eval/export syntax runtime passes passes/thread passes/grad " below
     allow["driver"] = "driver " allow["build"]
     allow["command"] = "command " allow["driver"]
-    allow["library"] = "library options driver build codegen eval eval/export base target runtime"
+    allow["library"] = "library options driver build codegen eval eval/export target runtime " nouns["ir"]
     allow["main"] = "main library " allow["command"]
     allow["runtime"] = "runtime"
     split("main driver options", roots, " ")

@@ -51,6 +51,7 @@ typedef struct Buf {
 
 void buf_free(Buf *buf);
 void buf_char(Buf *buf, char c);
+void buf_fill(Buf *buf, char c, size_t count);
 void buf_bytes(Buf *buf, const void *bytes, size_t length);
 void buf_text(Buf *buf, const char *text);
 void buf_integer(Buf *buf, int64_t number);
@@ -108,15 +109,15 @@ typedef struct Span {
     uint32_t begin, end;
 } Span;
 
-typedef struct Place { /* lines count from 1, columns from 1 in characters (code points) */
+typedef struct Location { /* lines count from 1, columns from 1 in characters (code points) */
     uint32_t line, column;
-} Place;
+} Location;
 
 typedef struct Session Session;
 
 Source *source_from_text(Session *session, const char *path, const char *text, size_t length);
 Source *source_from_file(Session *session, const char *path); /* NULL: reported */
-Place source_place(const Source *source, uint32_t offset);
+Location source_location(const Source *source, uint32_t offset);
 /* The line's text without its newline; NULL if there is no such line. */
 const char *source_line(const Source *source, uint32_t line, size_t *length);
 Span span_join(Span first, Span last);

@@ -34,6 +34,14 @@ void buf_bytes(Buf *buf, const void *bytes, size_t length)
     buf->data[buf->length] = '\0';
 }
 
+void buf_fill(Buf *buf, char c, size_t count)
+{
+    buf_reserve(buf, count);
+    memset(buf->data + buf->length, c, count);
+    buf->length += count;
+    buf->data[buf->length] = '\0';
+}
+
 void buf_char(Buf *buf, char c)
 {
     buf_bytes(buf, &c, 1);

@@ -338,8 +338,8 @@ static int compare_ranked(const void *left, const void *right)
     const Span *at = &a->report->at, *other = &b->report->at;
     if ((at->source == NULL) != (other->source == NULL)) return at->source == NULL ? -1 : 1;
     if (at->source != NULL && at->source != other->source) {
-        int order = strcmp(at->source->path, other->source->path);
-        if (order != 0) return order;
+        int sign = strcmp(at->source->path, other->source->path);
+        if (sign != 0) return sign;
     }
     if (at->source != NULL && at->begin != other->begin) return at->begin < other->begin ? -1 : 1;
     return a->arrival < b->arrival ? -1 : a->arrival > b->arrival;

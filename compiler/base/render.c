@@ -103,9 +103,9 @@ static void put_line(Buf *out, const char *line, size_t length, int from)
 /* The line of the span's begin, and carets below what of the span lies on it. */
 static void put_excerpt(Buf *out, const Style *style, const char *colour, Span at)
 {
-    Place place = source_place(at.source, at.begin);
+    Location location = source_location(at.source, at.begin);
     size_t length;
-    const char *line = source_line(at.source, place.line, &length);
+    const char *line = source_line(at.source, location.line, &length);
     if (line == NULL) return;
     size_t start = (size_t)(at.source->text - line) + at.begin; /* offset of the span in the line */
     size_t end = at.end > at.begin ? start + (at.end - at.begin) : start + 1;
@@ -114,7 +114,7 @@ static void put_excerpt(Buf *out, const Style *style, const char *colour, Span a
     int last = end > start ? column_of(line, length, end) : first + 1;
     int from = first < SHOWN_COLUMNS * 3 / 4 ? 0 : first - SHOWN_COLUMNS / 4;
     if (last > from + SHOWN_COLUMNS) last = from + SHOWN_COLUMNS;
-    buf_printf(out, "%*u | ", GUTTER, place.line);
+    buf_printf(out, "%*u | ", GUTTER, location.line);
     put_line(out, line, length, from);
     buf_printf(out, "\n%*s | ", GUTTER, "");
     put_repeated(out, ' ', first - from);
@@ -129,8 +129,8 @@ static void put_place(Buf *out, const Style *style, Span at)
         buf_printf(out, "%stilec:%s ", style->bold, style->off);
         return;
     }
-    Place place = source_place(at.source, at.begin);
-    buf_printf(out, "%s%s:%u:%u:%s ", style->bold, at.source->path, place.line, place.column,
+    Location location = source_location(at.source, at.begin);
+    buf_printf(out, "%s%s:%u:%u:%s ", style->bold, at.source->path, location.line, location.column,
                style->off);
 }
 
@@ -191,7 +191,7 @@ static void put_json_text(Buf *out, const char *key, const char *text)
 static void put_json_place(Buf *out, Span at)
 {
     if (at.source == NULL) return;
-    Place begin = source_place(at.source, at.begin), end = source_place(at.source, at.end);
+    Location begin = source_location(at.source, at.begin), end = source_location(at.source, at.end);
     buf_char(out, ',');
     put_json_text(out, "file", at.source->path);
     buf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u", begin.line,

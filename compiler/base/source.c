@@ -86,14 +86,14 @@ static uint32_t line_index(const Source *source, uint32_t offset)
     return low;
 }
 
-Place source_place(const Source *source, uint32_t offset)
+Location source_location(const Source *source, uint32_t offset)
 {
     if (offset > source->length) offset = (uint32_t)source->length;
     uint32_t line = line_index(source, offset);
     uint32_t column = 1;
     for (uint32_t i = source->lines[line]; i < offset; i++)
         column += !continues_character(source->text[i]);
-    return (Place){line + 1, column};
+    return (Location){line + 1, column};
 }
 
 const char *source_line(const Source *source, uint32_t line, size_t *length)

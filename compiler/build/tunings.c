@@ -173,10 +173,10 @@ static int compare_named(const NamedVec *a, const NamedVec *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++) {
         const Named *x = &a->data[i], *y = &b->data[i];
-        int order = strcmp(x->name, y->name);
-        if (!order) order = strcmp(x->text ? x->text : "", y->text ? y->text : "");
-        if (!order) order = (x->number > y->number) - (x->number < y->number);
-        if (order) return order;
+        int sign = strcmp(x->name, y->name);
+        if (!sign) sign = strcmp(x->text ? x->text : "", y->text ? y->text : "");
+        if (!sign) sign = (x->number > y->number) - (x->number < y->number);
+        if (sign) return sign;
     }
     return (a->count > b->count) - (a->count < b->count);
 }
@@ -185,11 +185,11 @@ static int compare_named(const NamedVec *a, const NamedVec *b)
  * fits is taken. */
 static int compare(const Tuning *a, const Tuning *b)
 {
-    int order = strcmp(a->kernel, b->kernel);
-    if (!order) order = compare_named(&a->keys, &b->keys);
-    if (!order) order = compare_named(&a->sizes, &b->sizes);
-    if (!order) order = (strcmp(a->device, "*") == 0) - (strcmp(b->device, "*") == 0);
-    return order ? order : strcmp(a->device, b->device);
+    int sign = strcmp(a->kernel, b->kernel);
+    if (!sign) sign = compare_named(&a->keys, &b->keys);
+    if (!sign) sign = compare_named(&a->sizes, &b->sizes);
+    if (!sign) sign = (strcmp(a->device, "*") == 0) - (strcmp(b->device, "*") == 0);
+    return sign ? sign : strcmp(a->device, b->device);
 }
 
 static void set_named(Arena *arena, NamedVec *list, const Named *one)
@@ -215,10 +215,10 @@ static void merge(Arena *arena, Tuning *old, const Tuning *tuning)
 void tunings_add(Arena *arena, Tunings *tunings, const Tuning *tuning)
 {
     size_t at = 0;
-    int order = 1;
-    while (at < tunings->items.count && (order = compare(&tunings->items.data[at], tuning)) < 0)
+    int sign = 1;
+    while (at < tunings->items.count && (sign = compare(&tunings->items.data[at], tuning)) < 0)
         at++;
-    if (at < tunings->items.count && order == 0) {
+    if (at < tunings->items.count && sign == 0) {
         merge(arena, &tunings->items.data[at], tuning);
         return;
     }

@@ -29,10 +29,10 @@ struct Lines *lines_new(Gen *gen)
     return lines;
 }
 
-static Place place_of(const struct Lines *lines, Span span)
+static Location location_of(const struct Lines *lines, Span span)
 {
-    if (span.source == NULL || span.source != lines->source) return (Place){0};
-    return source_place(span.source, span.begin);
+    if (span.source == NULL || span.source != lines->source) return (Location){0};
+    return source_location(span.source, span.begin);
 }
 
 void lines_function(Gen *gen, const Op *launch, const char *symbol)
@@ -46,7 +46,7 @@ void lines_function(Gen *gen, const Op *launch, const char *symbol)
                                    false, false, "", 0, "", 0);
     LLVMMetadataRef type =
         LLVMDIBuilderCreateSubroutineType(lines->builder, file, NULL, 0, LLVMDIFlagZero);
-    unsigned line = place_of(lines, launch->span).line;
+    unsigned line = location_of(lines, launch->span).line;
     lines->subprogram =
         LLVMDIBuilderCreateFunction(lines->builder, file, symbol, length, symbol, length, file,
                                     line, type, false, true, line, LLVMDIFlagZero, true);
@@ -56,10 +56,10 @@ void lines_function(Gen *gen, const Op *launch, const char *symbol)
 /* A place in another file (a macro of the library) keeps the location of the op before it. */
 void lines_at(Gen *gen, const Op *op)
 {
-    Place place = place_of(gen->lines, op->span);
-    if (place.line == 0) return;
-    LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(
-        gen->context, place.line, place.column, gen->lines->subprogram, NULL);
+    Location at = location_of(gen->lines, op->span);
+    if (at.line == 0) return;
+    LLVMMetadataRef location = LLVMDIBuilderCreateDebugLocation(gen->context, at.line, at.column,
+                                                                gen->lines->subprogram, NULL);
     LLVMSetCurrentDebugLocation2(gen->builder, location);
 }
 

@@ -348,7 +348,7 @@ void nvptx_stop(Gen *gen, const Op *op, const char *text)
     buf_free(&format);
 }
 
-/* When the L2 cache gives up what is read, for one instruction. */
+/* The L2 eviction priority of one load. */
 void nvptx_policy(Buf *text, const char *evict)
 {
     buf_printf(text,

@@ -27,7 +27,8 @@ ExitStatus command_cache(Session *session, const Options *options)
 {
     Buf text = {0};
     if (options->inputs.count) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "cache takes no words: see --clear");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "cache",
+                    "no words; --clear empties it");
         return EXIT_USAGE;
     }
     const char *folder = chosen_cache(session, options);

@@ -16,7 +16,7 @@ static void check_exports(Session *session, const Options *options, Program *pro
 ExitStatus command_check(Session *session, const Options *options)
 {
     if (options->inputs.count == 0) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "a source file is needed");
+        diag_report(session->diags, DIAG_source_needed, (Span){0});
         return EXIT_USAGE;
     }
     if (options->kernels) return command_migrate_report(session, options);

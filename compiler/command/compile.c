@@ -47,9 +47,9 @@ static bool stage_kernels(Output *output)
 {
     if (output->is_staged) return true;
     uint64_t start = os_now_ns();
-    output->is_staged = find_exports(output) &&
-                        make_gradients(output->session, output->archs.items[0].target,
-                                       &output->exports, &output->gradients);
+    output->is_staged =
+        find_exports(output) && make_gradients(output->session, output->archs.items[0].target,
+                                               &output->exports, &output->gradients);
     times_add(output->session->times, "evaluate", start);
     return output->is_staged;
 }
@@ -160,9 +160,7 @@ static bool emit_llvm(Output *output, Buf *out)
 static bool emit_ptx(Output *output, Buf *out)
 {
     if (!emit_texts(output, take_ptx, "PTX", out)) return false;
-    if (!out->length)
-        diag_report(output->session->diags, DIAG_usage, (Span){0},
-                    "there is no PTX of the emulator's code: name a GPU in --arch");
+    if (!out->length) diag_report(output->session->diags, DIAG_no_ptx, (Span){0});
     return out->length != 0;
 }
 
@@ -196,10 +194,30 @@ static bool emit_header_text(Output *output, Buf *out)
     return true;
 }
 
+/* The path without its ending. */
+static const char *stem_of(Arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_ending = dot && dot != path && (!slash || dot > slash + 1);
+    return arena_copy_text(arena, path, has_ending ? (size_t)(dot - path) : strlen(path));
+}
+
 static bool emit_manifest_text(Output *output, Buf *out)
 {
     if (!build_all(output)) return false;
     emit_manifest(output->build.exports, output->build.export_count, out);
+    return true;
+}
+
+/* The library is called by the object's name; "lib" keeps Python from taking it for a module. */
+static bool emit_python_text(Output *output, Buf *out)
+{
+    const char *path = output->options->output ? output->options->output : "kernels.o";
+    const char *slash = strrchr(path, '/');
+    if (!build_for_c(output)) return false;
+    const char *stem = stem_of(output->session->arena, slash ? slash + 1 : path);
+    emit_python(output->build.exports, output->build.export_count,
+                arena_printf(output->session->arena, "lib%s.so", stem), out);
     return true;
 }
 
@@ -219,6 +237,7 @@ static const Kind kinds[] = {
     {"obj", ".o", emit_obj, true},
     {"header", ".h", emit_header_text, false},
     {"manifest", ".json", emit_manifest_text, false},
+    {"python", ".py", emit_python_text, false},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -240,14 +259,6 @@ typedef struct Results {
     Result items[KINDS];
     int count;
 } Results;
-
-/* The path without its ending. */
-static const char *stem_of(Arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    bool has_ending = dot && dot != path && (!slash || dot > slash + 1);
-    return arena_copy_text(arena, path, has_ending ? (size_t)(dot - path) : strlen(path));
-}
 
 static const Kind *find_kind(Session *session, const char *name)
 {
@@ -281,9 +292,9 @@ static bool find_kinds(Session *session, const Options *options, Results *result
     }
 }
 
-static bool refuse_usage(Session *session, const char *fault)
+static bool refuse(Session *session, DiagCode code, const char *text)
 {
-    diag_report(session->diags, DIAG_usage, (Span){0}, fault);
+    diag_report(session->diags, code, (Span){0}, text);
     return false;
 }
 
@@ -293,11 +304,13 @@ static bool find_paths(Session *session, const Options *options, Results *result
     bool is_depfile = options->depfile || options->depfile_all;
     bool is_file = options->output && !os_is_stream(options->output);
     if (!options->output && (results->items[0].kind->is_bytes || is_depfile))
-        return refuse_usage(session, "-o FILE is needed");
+        return refuse(session, DIAG_output_needed, "");
     if (!is_file && (results->count > 1 || options->save_temps))
-        return refuse_usage(session, "-o FILE is needed, since several files are written");
-    if (!is_file && is_depfile && !options->depfile_name)
-        return refuse_usage(session, "-MF FILE is needed, since -o is no file");
+        return refuse(session, DIAG_output_needed, ", since several files are written");
+    if (!is_file && is_depfile && !options->depfile_name) {
+        diag_report(session->diags, DIAG_depfile_name, (Span){0});
+        return false;
+    }
     for (int i = 0; i < results->count; i++) {
         Result *result = &results->items[i];
         result->path = options->output ? options->output : "-";
@@ -322,14 +335,16 @@ static bool check_inputs(Session *session, const Options *options)
 {
     const bool is_one = options->inputs.count == 1;
     if (options->with_source &&
-        (options->stdlib || (is_one && is_ir_file(options->inputs.items[0]))))
-        return refuse_usage(session, "--with-source is for programs, and the built-in library");
+        (options->stdlib || (is_one && is_ir_file(options->inputs.items[0])))) {
+        diag_report(session->diags, DIAG_without_source, (Span){0});
+        return false;
+    }
     if (options->inputs.count && !check_file(session, options->inputs.items[0])) return false;
-    if (is_one) return true;
-    return refuse_usage(session, options->inputs.count == 0
-                                     ? "a source file is needed"
-                                     : "several source files are given, and one object is made of "
-                                       "one source: compile each by itself and link the objects");
+    if (!is_one)
+        diag_report(session->diags,
+                    options->inputs.count == 0 ? DIAG_source_needed : DIAG_several_sources,
+                    (Span){0});
+    return is_one;
 }
 
 /* ---- what comes beside the output ---- */
@@ -359,13 +374,9 @@ static bool check_outputs(Session *session, const Options *options, const Result
         paths[count++] = depfile_name(options, session->arena);
     for (int i = 0; i < count; i++) {
         if (os_same_file(paths[i], options->inputs.items[0]))
-            return refuse_usage(session, arena_printf(session->arena,
-                                                      "'%s' is the source: it is not written over",
-                                                      paths[i]));
+            return refuse(session, DIAG_output_is_source, paths[i]);
         for (int j = 0; j < i; j++)
-            if (is_same(paths[i], paths[j]))
-                return refuse_usage(
-                    session, arena_printf(session->arena, "two outputs go to '%s'", paths[i]));
+            if (is_same(paths[i], paths[j])) return refuse(session, DIAG_two_outputs, paths[i]);
     }
     return true;
 }

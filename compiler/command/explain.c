@@ -26,8 +26,8 @@ static bool explain_code(Session *session, const char *name)
 ExitStatus command_explain(Session *session, const Options *options)
 {
     if (options->inputs.count == 0)
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    "explain needs an error code, such as E0107");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "explain",
+                    "the codes of messages, such as E0107");
     for (int i = 0; i < options->inputs.count; i++)
         if (!explain_code(session, options->inputs.items[i])) break;
     return session_status(session);

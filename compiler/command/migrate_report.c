@@ -18,7 +18,7 @@
 typedef struct Reason {
     const char *code, *text;
     const char *path;
-    Place at;
+    Location at;
 } Reason;
 
 typedef struct KernelRow {
@@ -68,7 +68,7 @@ static void add_reason(Look *look, KernelRow *row, const Report *report)
     Reason reason = {.code = code, .text = report->text, .path = ""};
     if (report->at.source) {
         reason.path = report->at.source->path;
-        reason.at = source_place(report->at.source, report->at.begin);
+        reason.at = source_location(report->at.source, report->at.begin);
     }
     vec_push(look->session->arena, &row->reasons, reason);
 }
@@ -87,7 +87,7 @@ static void find_kernel(void *context, Span at, Span span, const char *name)
     Look *look = context;
     vec_push(
         look->session->arena, &look->rows,
-        ((KernelRow){.span = span, .name = name, .line = source_place(at.source, at.begin).line}));
+        ((KernelRow){.span = span, .name = name, .line = source_location(at.source, at.begin).line}));
 }
 
 static void begin_kernel(void *context)
@@ -452,7 +452,7 @@ static void print_summary(Overview *overview)
 ExitStatus command_migrate_report(Session *session, const Options *options)
 {
     if (options->inputs.count == 0) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "a file or a folder is needed");
+        diag_report(session->diags, DIAG_source_needed, (Span){0});
         return EXIT_USAGE;
     }
     TextList files = {0};

@@ -106,15 +106,17 @@ typedef struct Packed { /* as tile_launch_tensors takes them */
     bool on_emulator;
 } Packed;
 
-static bool refuse_call(const Packed *packed, const char *why)
+static bool refuse(const Packed *packed, DiagCode code, const char *name)
 {
-    diag_report(packed->context->session->diags, DIAG_call_arguments, packed->call->at, why);
+    diag_report(packed->context->session->diags, code, packed->call->at, name);
     return false;
 }
 
-static bool refuse(const Packed *packed, const char *name, const char *why)
+static bool refuse_kind(const Packed *packed, const char *name, const char *wanted)
 {
-    return refuse_call(packed, arena_printf(packed->context->arena, "argument '%s' %s", name, why));
+    diag_report(packed->context->session->diags, DIAG_argument_kind, packed->call->at, name,
+                wanted);
+    return false;
 }
 
 /* The next one by place, else the one of that name. NULL: reported. */
@@ -126,7 +128,8 @@ static const HostValue *take_argument(Packed *packed, const char *name)
     if (place < call->argument_count) return &call->arguments[place];
     for (int i = 0; i < call->named_count; i++)
         if (strcmp(call->names[i], name) == 0) return &call->named[i];
-    refuse(packed, name, "is not given");
+    diag_report(packed->context->session->diags, DIAG_missing_argument, call->at, "the kernel",
+                name);
     return NULL;
 }
 
@@ -141,17 +144,19 @@ static int find_taken(const Packed *packed, const char *name)
 static bool check_taken(const Packed *packed)
 {
     const HostCall *call = packed->call;
+    Diags *diags = packed->context->session->diags;
     if (packed->name_count < call->argument_count)
-        return refuse_call(packed, arena_printf(packed->context->arena,
-                                                "the kernel takes %d arguments, not %d",
-                                                packed->name_count, call->argument_count));
+        return diag_report(diags, DIAG_many_arguments, call->at, "the kernel", packed->name_count,
+                           call->argument_count),
+               false;
     for (int i = 0; i < call->named_count; i++) {
         const int taken = find_taken(packed, call->names[i]);
-        if (taken < call->argument_count) return refuse(packed, call->names[i], "is given twice");
+        if (taken < call->argument_count)
+            return refuse(packed, DIAG_argument_twice, call->names[i]);
         if (taken == packed->name_count)
-            return refuse_call(packed,
-                               arena_printf(packed->context->arena, "%s has no parameter '%s'",
-                                            packed->kernel->name, call->names[i]));
+            return diag_report(diags, DIAG_unknown_parameter, call->at, packed->kernel->name,
+                               call->names[i]),
+                   false;
     }
     return true;
 }
@@ -178,7 +183,7 @@ static bool pack_tensor(Packed *packed, uint32_t index)
     const tile_tensor *tensor = &packed->kernel->tensors[index];
     const HostValue *value = take_argument(packed, tensor->name);
     if (!value) return false;
-    if (value->kind != HOST_ARRAY) return refuse(packed, tensor->name, "needs to be an array");
+    if (value->kind != HOST_ARRAY) return refuse_kind(packed, tensor->name, "an array");
     describe(value->array, packed->on_emulator, &packed->tensors[index]);
     return true;
 }
@@ -188,23 +193,23 @@ static bool pack_number(Packed *packed, const tile_parameter *parameter, const H
 {
     DType dtype;
     const double number = value_number(value);
-    if (!value_is_number(value)) return refuse(packed, parameter->name, "needs to be a number");
+    if (!value_is_number(value)) return refuse_kind(packed, parameter->name, "a number");
     if (parameter->kind == TILE_PARAMETER_KEY_FLOAT) {
         memcpy(cell, &number, sizeof number);
         return true;
     }
     const bool is_key = parameter->kind == TILE_PARAMETER_KEY;
     if (!is_key && !dtype_find(parameter->type, &dtype))
-        return refuse(packed, parameter->name, "is of a type that is not known here");
+        return refuse(packed, DIAG_unknown_element_type, parameter->name);
     if (!is_key && dtype_is_float(dtype)) {
         element_encode(dtype, (Element){.f = number}, cell);
         return true;
     }
-    if (value->kind == HOST_FLOAT) return refuse(packed, parameter->name, "needs to be an integer");
+    if (value->kind == HOST_FLOAT) return refuse_kind(packed, parameter->name, "an integer");
     if (!is_key && !dtype_takes(dtype, value->integer))
-        return refuse(packed, parameter->name,
-                      arena_printf(packed->context->arena, "is %lld, which does not fit in %s",
-                                   (long long)value->integer, dtype_user_name(dtype)));
+        return diag_report(packed->context->session->diags, DIAG_argument_range, packed->call->at,
+                           parameter->name, (long long)value->integer, dtype_user_name(dtype)),
+               false;
     if (is_key)
         *cell = (uint64_t)value->integer;
     else
@@ -219,14 +224,13 @@ static bool pack_other(Packed *packed, const tile_parameter *parameter)
     if (!value) return false;
     packed->others[packed->other_count++] = cell;
     if (parameter->kind == TILE_PARAMETER_POINTER) {
-        if (value->kind != HOST_ARRAY)
-            return refuse(packed, parameter->name, "needs to be an array");
+        if (value->kind != HOST_ARRAY) return refuse_kind(packed, parameter->name, "an array");
         *cell = (uint64_t)(uintptr_t)array_data(value->array);
         return true;
     }
     if (parameter->kind == TILE_PARAMETER_KEY_TEXT) {
         *cell = (uint64_t)(uintptr_t)value->text;
-        return value->kind == HOST_TEXT || refuse(packed, parameter->name, "needs to be a text");
+        return value->kind == HOST_TEXT || refuse_kind(packed, parameter->name, "a text");
     }
     if (value->kind == HOST_DTYPE) {
         *cell = (uint64_t)dtype_code(value->dtype);
@@ -242,7 +246,7 @@ static bool pack_dtype(Packed *packed, uint32_t parameter)
     const char *name = kernel->parameters[parameter].name;
     const HostValue *value = take_argument(packed, name);
     if (!value) return false;
-    if (value->kind != HOST_DTYPE) return refuse(packed, name, "needs to be an element type");
+    if (value->kind != HOST_DTYPE) return refuse_kind(packed, name, "an element type");
     for (uint32_t i = 0; i < kernel->tensor_count; i++)
         if (kernel->tensors[i].dtype_key == parameter)
             packed->tensors[i].dtype = dlpack_dtype(value->dtype);
@@ -309,7 +313,7 @@ HostStatus launch_status(Session *session, Span at, tile_status status)
     const bool is_call = status == TILE_ERROR_ARGUMENT || status == TILE_ERROR_NO_SPECIALISATION;
     diag_report(session->diags,
                 status == TILE_ERROR_FAULT ? DIAG_run_fault
-                : is_call                  ? DIAG_call_arguments
+                : is_call                  ? DIAG_call_refused
                                            : DIAG_device_failed,
                 at, tile_last_error());
     return HOST_FAILED;
@@ -337,7 +341,7 @@ static bool make_results(Packed *packed, HostValue *results, int *count)
         const char *name = dtype_code_name(
             TILE_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes));
         if (!name || !dtype_find(name, &dtype))
-            return refuse(packed, kernel->tensors[i].name, "is of a type that is not known here");
+            return refuse(packed, DIAG_unknown_element_type, kernel->tensors[i].name);
         Array *array = array_new(packed->context, dtype, tensor->ndim, tensor->shape);
         if (!array) return false;
         describe(array, packed->on_emulator, &packed->tensors[i]);

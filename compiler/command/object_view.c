@@ -206,7 +206,8 @@ static const Section *find_section(const ObjectView *view, uint64_t address, uin
     uint64_t index = address >> SECTION_SHIFT;
     *offset = address & (((uint64_t)1 << SECTION_SHIFT) - 1);
     const Section *section = index == 0 ? NULL : section_at(view, index - 1);
-    return section && section->header.sh_flags & SHF_ALLOC ? section : NULL; /* what is loaded */
+    return section && section->header.sh_flags & SHF_ALLOC ? section
+                                                           : NULL; /* sections that are loaded */
 }
 
 static bool section_holds(const Section *section, uint64_t offset, size_t size)

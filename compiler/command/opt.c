@@ -36,6 +36,29 @@ static bool run_passes(const Options *options, Kernel *kernel, const Target *tar
                                : passes_run(kernel, target, &passes);
 }
 
+/* They are kept with the latest first. */
+static void report_remarks(Session *session, const Remark *remark)
+{
+    if (!remark) return;
+    report_remarks(session, remark->next);
+    diag_report(session->diags, DIAG_performance, remark->span, remark->text);
+}
+
+/* Of a copy, as remarks leave notes in the IR; what else is to be said is said of the kernel. */
+static void remark_passes(const Options *options, const Kernel *read, const Target *target)
+{
+    Session *session = read->session;
+    Kernel *kernel = kernel_clone(read);
+    Buf dump = {0};
+    kernel->wants_remarks = true;
+    const DiagMute mute = diag_mute(session->diags);
+    const bool fine = run_passes(options, kernel, target, &dump);
+    diag_unmute(session->diags, mute);
+    if (fine) report_remarks(session, kernel->remarks);
+    buf_free(&dump);
+    kernel_free(kernel);
+}
+
 ExitStatus command_opt(Session *session, const Options *options)
 {
     if (options->list) return list_passes(session);
@@ -44,7 +67,7 @@ ExitStatus command_opt(Session *session, const Options *options)
     if (!arch_parse(session, name, &archs)) return EXIT_USAGE;
     const Target *target = archs.items[0].target;
     if (options->inputs.count != 1) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "opt needs one file of IR text");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "opt", "one file of IR text");
         return EXIT_USAGE;
     }
     const Source *source = source_from_file(session, options->inputs.items[0]);
@@ -53,6 +76,7 @@ ExitStatus command_opt(Session *session, const Options *options)
     Buf text = {0}, dump = {0};
     bool fine = kernels != NULL;
     for (int i = 0; kernels && i < count; i++) {
+        if (fine && options->performance) remark_passes(options, kernels[i], target);
         fine = fine && run_passes(options, kernels[i], target, &dump);
         if (fine) kernel_print(kernels[i], &text);
     }

@@ -153,8 +153,8 @@ ExitStatus command_reduce(Session *session, const Options *options)
 {
     Reducer reducer = {.session = session, .options = options};
     if (options->inputs.count != 1 || !options->reduce_test) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    "reduce needs one file and --test, a command");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "reduce",
+                    "one file, and --test with a command");
         return EXIT_USAGE;
     }
     const char *folder = os_temp_folder(session->arena);

@@ -5,7 +5,7 @@
  * loads the object, and libtile, which is part of this program, launches what is in it, on the GPU
  * or on the emulator. */
 #include "command/array/arrays.h"
-#include "command/gradients.h"
+#include "build/host_gradients.h"
 #include "command/object_calls.h"
 #include "command/fault_injection.h"
 #include "command/run.h"
@@ -167,11 +167,23 @@ static void plan_launch(Runner *runner, const HostLaunch *launch)
 
 /* ---- launching ---- */
 
-static bool refuse_argument(const Runner *runner, Span at, const Parameter *parameter,
-                            const char *why)
+static bool refuse_kind(const Runner *runner, Span at, const Parameter *parameter,
+                        const char *wanted)
 {
-    diag_report(runner->session->diags, DIAG_call_arguments, at,
-                arena_printf(runner->session->arena, "argument '%s': %s", parameter->name, why));
+    diag_report(runner->session->diags, DIAG_argument_kind, at, parameter->name, wanted);
+    return false;
+}
+
+static bool refuse_range(const Runner *runner, Span at, const Parameter *parameter, int64_t value)
+{
+    diag_report(runner->session->diags, DIAG_argument_range, at, parameter->name, (long long)value,
+                dtype_user_name(parameter->value->type->dtype));
+    return false;
+}
+
+static bool refuse_array(const Runner *runner, Span at, const Parameter *parameter, DiagCode code)
+{
+    diag_report(runner->session->diags, code, at, parameter->name);
     return false;
 }
 
@@ -215,41 +227,35 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
         return true;
     }
     if (type->kind != TYPE_POINTER) {
-        if (!value_is_number(value))
-            return refuse_argument(runner, launch->at, parameter, "a number is needed");
+        if (!value_is_number(value)) return refuse_kind(runner, launch->at, parameter, "a number");
         Element element = {.i = size_of(runner, launch, index)};
         if (dtype_is_float(type->dtype))
             element.f = value_number(value);
         else if (value->kind == HOST_FLOAT)
-            return refuse_argument(runner, launch->at, parameter, "an integer is needed");
+            return refuse_kind(runner, launch->at, parameter, "an integer");
         else if (!dtype_takes(type->dtype, value->integer))
-            return refuse_argument(runner, launch->at, parameter,
-                                   arena_printf(runner->session->arena, "%lld does not fit in %s",
-                                                (long long)value->integer,
-                                                dtype_user_name(type->dtype)));
+            return refuse_range(runner, launch->at, parameter, value->integer);
         element_encode(type->dtype, element, cell);
         return true;
     }
     const Tensor *tensor = tensor_of(launch->kernel, index);
     if (tensor && tensor->is_result) return true; /* its address is not known yet */
-    if (value->kind != HOST_ARRAY)
-        return refuse_argument(runner, launch->at, parameter, "an array is needed");
+    if (value->kind != HOST_ARRAY) return refuse_kind(runner, launch->at, parameter, "an array");
     const Array *array = value->array;
     if (array->offset * dtype_memory_bits(array->dtype) % 8 != 0)
-        return refuse_argument(runner, launch->at, parameter,
-                               "the array does not begin with a byte: take a copy");
+        return refuse_array(runner, launch->at, parameter, DIAG_argument_offset);
     if (tensor) { /* the evaluator has looked at its type and shape */
         *cell = (uint64_t)(uintptr_t)array_data(array);
         return true;
     }
     /* a pointer to bytes (void_p) takes any array */
-    if (!dtype_holds(type->dtype, array->dtype) && type->dtype != DTYPE_u8)
-        return refuse_argument(runner, launch->at, parameter,
-                               arena_printf(runner->session->arena,
-                                            "the array is of %s, the kernel wants %s",
-                                            dtype_name(array->dtype), dtype_name(type->dtype)));
+    if (!dtype_holds(type->dtype, array->dtype) && type->dtype != DTYPE_u8) {
+        diag_report(runner->session->diags, DIAG_argument_dtype, launch->at, parameter->name,
+                    dtype_user_name(array->dtype), dtype_user_name(type->dtype));
+        return false;
+    }
     if (!array_is_contiguous(array))
-        return refuse_argument(runner, launch->at, parameter, "the array is not contiguous");
+        return refuse_array(runner, launch->at, parameter, DIAG_argument_strides);
     *cell = (uint64_t)(uintptr_t)array_data(array);
     return true;
 }
@@ -281,7 +287,7 @@ static bool result_extents(Runner *runner, const HostLaunch *launch, const tile_
     const char *complaint = NULL;
     if (specialisation->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK)
         return true;
-    diag_report(runner->session->diags, DIAG_call_arguments, launch->at,
+    diag_report(runner->session->diags, DIAG_call_refused, launch->at,
                 complaint ? complaint : "the number of blocks is negative or too large");
     return false;
 }
@@ -492,18 +498,17 @@ static bool choose_device(Runner *runner)
 {
     const char *device = runner->options->device ? runner->options->device : getenv("TILE_DEVICE");
     if (!device || !*device) device = tile_device_count() > 0 ? "cuda" : "emulator";
-    tile_status status = tile_set_device(device);
-    if (status != TILE_OK) {
-        diag_report(runner->session->diags,
-                    status == TILE_ERROR_DEVICE ? DIAG_bad_device : DIAG_device_failed, (Span){0},
-                    tile_last_error());
-        return false;
-    }
+    Diags *diags = runner->session->diags;
+    const tile_status status = tile_set_device(device);
+    if (status == TILE_ERROR_DEVICE)
+        diag_report(diags, DIAG_bad_device, (Span){0}, device, tile_last_error());
+    else if (status != TILE_OK)
+        diag_report(diags, DIAG_device_failed, (Span){0}, tile_last_error());
+    if (status != TILE_OK) return false;
     if (runner->options->fast_emulator) tile_emulator_set_checked(0);
     const bool emulator = runner->is_emulator = strcmp(device, "emulator") == 0;
     if (!emulator && wants_mutants(runner->options)) {
-        diag_report(runner->session->diags, DIAG_usage, (Span){0},
-                    "ops are left out on the emulator alone: --device=emulator");
+        diag_report(diags, DIAG_faults_on_device, (Span){0}, device);
         return false;
     }
     /* What runs here is built for this GPU alone. */
@@ -548,7 +553,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                      .options = options,
                      .wish = wish};
     if (!choose_device(&runner)) return session_status(session);
-    runner.gradients = (Gradients){.session = session, .target = runner.archs.items[0].target};
+    runner.gradients = (Gradients){.session = session, .host = &runner.host, .target = runner.archs.items[0].target};
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);
@@ -576,8 +581,8 @@ ExitStatus command_run(Session *session, const Options *options)
 {
     const RunWish nothing = {0};
     if (options->inputs.count < 1 || options->inputs.count > 2) {
-        diag_report(session->diags, DIAG_usage, (Span){0},
-                    "run needs a file, and may take statements");
+        diag_report(session->diags, DIAG_command_words, (Span){0}, "run",
+                    "a file, and statements if it is to run some");
         return EXIT_USAGE;
     }
     return run_file(session, options, options->inputs.count == 2 ? options->inputs.items[1] : NULL,

@@ -82,7 +82,7 @@ static void run_file(Session *session, const Options *options, Tally *tally)
 ExitStatus command_test(Session *session, const Options *options)
 {
     if (options->inputs.count == 0) {
-        diag_report(session->diags, DIAG_usage, (Span){0}, "a source file is needed");
+        diag_report(session->diags, DIAG_source_needed, (Span){0});
         return EXIT_USAGE;
     }
     Tally tally = {0};

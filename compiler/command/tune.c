@@ -34,9 +34,9 @@ static void show_plan(const Tunings *tunings)
     }
 }
 
-static ExitStatus usage(Session *session, const char *text)
+static ExitStatus refuse_words(Session *session, const char *wanted)
 {
-    diag_report(session->diags, DIAG_usage, (Span){0}, text);
+    diag_report(session->diags, DIAG_command_words, (Span){0}, "tune", wanted);
     return EXIT_USAGE;
 }
 
@@ -57,7 +57,10 @@ static ExitStatus write_tunings(Session *session, const Options *options, Tuning
 static ExitStatus merge(Session *session, const Options *options)
 {
     Tunings tunings = {0};
-    if (!options->output) return usage(session, "tune --merge needs -o");
+    if (!options->output) {
+        diag_report(session->diags, DIAG_output_needed, (Span){0}, " for the merged tunings");
+        return EXIT_USAGE;
+    }
     for (int i = 0; i < options->inputs.count; i++)
         if (!tunings_read(session, options->inputs.items[i], &tunings))
             return session_status(session);
@@ -68,12 +71,14 @@ ExitStatus command_tune(Session *session, const Options *options)
 {
     Tunings tunings = {0};
     const RunWish wish = {.tunings = &tunings, .only_plans = options->plan};
-    if (options->inputs.count < 1) return usage(session, "tune needs a file");
+    if (options->inputs.count < 1) return refuse_words(session, "a file");
     if (options->merge) return merge(session, options);
     if (options->inputs.count > 2 || (options->inputs.count == 1 && !options->calls.count))
-        return usage(session, "tune needs a file and --args, or statements that call its kernels");
-    if (options->plan && is_object_file(options->inputs.items[0]))
-        return usage(session, "tune --plan needs the source");
+        return refuse_words(session, "a file and --args, or statements that call its kernels");
+    if (options->plan && is_object_file(options->inputs.items[0])) {
+        diag_report(session->diags, DIAG_plan_of_object, (Span){0}, options->inputs.items[0]);
+        return EXIT_USAGE;
+    }
     setenv("TILE_CACHE", "off", 1); /* what was measured on other days is measured again */
     const ExitStatus status = run_file(session, options, statements(session, options), &wish);
     if (status != EXIT_DONE) return status;

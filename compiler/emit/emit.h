@@ -68,6 +68,8 @@ bool c_keeps_name(const char *name);
 /* The C header's text. `guard_from` is the header's file name. */
 void emit_header(const ExportImages *exports, int count, const char *guard_from, Buf *out);
 void emit_manifest(const ExportImages *exports, int count, Buf *out); /* JSON */
+/* Of the library that the object is linked into, a file name. */
+void emit_python(const ExportImages *exports, int count, const char *library, Buf *out);
 /* A Make rule: target: inputs; with `phony` a rule without commands for each input beside the first
  * (-MP). */
 void emit_depfile(const char *target, const char *const *inputs, int count, bool phony, Buf *out);

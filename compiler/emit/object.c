@@ -185,10 +185,11 @@ static LLVMValueRef site_table(const Writer *writer, const Image *image)
     for (int i = 0; i < image->site_count; i++) {
         const Site *site = &image->sites[i];
         const Span span = site->span;
-        Place place = span.source ? source_place(span.source, span.begin) : (Place){0, 0};
+        Location location =
+            span.source ? source_location(span.source, span.begin) : (Location){0, 0};
         LLVMValueRef fields[] = {private_text(writer, span.source ? span.source->recorded : "?"),
-                                 number32(writer, place.line),
-                                 number32(writer, place.column),
+                                 number32(writer, location.line),
+                                 number32(writer, location.column),
                                  number32(writer, site->repeats),
                                  number32(writer, site->tiles[0]),
                                  number32(writer, site->tiles[1])};

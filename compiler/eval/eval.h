@@ -69,6 +69,8 @@ bool program_export_wanted(Program *program, const char *const *texts, int text_
 /* tilec run: executes the module as __main__ (statements NULL), or the statements in its scope
  * with tile.host's names. */
 bool program_run(Program *program, const char *statements);
+/* The statements in the scope of those before: names that these bound are there. */
+bool program_continue(Program *program, const char *statements);
 
 /* A kernel that host code made, or launched, with these keys. */
 typedef struct SurveyedKernel {

@@ -200,11 +200,11 @@ static void check_row(const Builder *builder, OpCode code, int operand_count,
 {
     Buf fault = {0};
     if (row_fits(code, operand_count, operands, result_count, result_types, &fault)) return;
-    Place place = builder->span.source == NULL
-                      ? (Place){0}
-                      : source_place(builder->span.source, builder->span.begin);
+    Location location = builder->span.source == NULL
+                            ? (Location){0}
+                            : source_location(builder->span.source, builder->span.begin);
     ICE("op %s built in kernel %s for line %u: %s", op_info(code)->name, builder->kernel->name,
-        place.line, fault.data);
+        location.line, fault.data);
 }
 
 static void add_results(Arena *arena, Op *op, const Type *const *result_types)

@@ -37,17 +37,18 @@ struct Value {
     void *scratch;  /* a pass's own; NULL between passes */
 };
 
+/* What walks ask for comes first: of a large kernel most ops are in no cache. */
 struct Op {
+    Op *next, *previous;
+    Region *parent;
     OpCode code;
     int operand_count, result_count, region_count, attr_count;
+    Region **regions;
     Value *const *operands; /* changed by op_set_operand alone */
     OpUse *uses;            /* theirs, one each */
     Value *results;         /* an array, in place */
-    Region **regions;
     Attr *attrs;
     Span span; /* where in the source */
-    Op *previous, *next;
-    Region *parent;
     void *scratch;
 };
 

@@ -194,13 +194,13 @@ static void print_place(Printer *printer, Span span)
 {
     if (span.source != NULL && span.source != printer->read_from &&
         strpbrk(span.source->path, "\r\n") == NULL) {
-        Place place = source_place(span.source, span.begin);
+        Location location = source_location(span.source, span.begin);
         buf_text(printer->out, " # ");
         buf_text(printer->out, span.source->path);
         buf_char(printer->out, ':');
-        buf_integer(printer->out, place.line);
+        buf_integer(printer->out, location.line);
         buf_char(printer->out, ':');
-        buf_integer(printer->out, place.column);
+        buf_integer(printer->out, location.column);
     }
     buf_char(printer->out, '\n');
 }
@@ -211,7 +211,8 @@ static void print_region(Printer *printer, const Region *region, int depth);
 
 static void indent(Printer *printer, int depth)
 {
-    for (int i = 0; i < depth; i++) buf_text(printer->out, "  ");
+    enum { WIDTH = 2 };
+    buf_fill(printer->out, ' ', (size_t)depth * WIDTH);
 }
 
 static void print_arguments(Printer *printer, const Region *region)

@@ -157,7 +157,7 @@ static bool read_head(Reader *reader, Head *head)
 
 static Span place_of(const Reader *reader, const Token *first)
 {
-    Span named = places_find(reader->places, first->line);
+    Span named = locations_find(reader->locations, first->line);
     return named.source != NULL ? named : ir_span_from(reader, first);
 }
 
@@ -416,10 +416,10 @@ Kernel **kernel_read(Session *session, const Source *source, int *count)
     Arena *scratch = arena_new();
     Reader reader = {.session = session, .source = source, .scratch = scratch};
     reader.names = interner_new(scratch);
-    reader.places = places_new(session, scratch);
+    reader.locations = locations_new(session, scratch);
     *count = 0;
     ir_scan_all(&reader);
-    places_resolve(reader.places);
+    locations_resolve(reader.locations);
     Kernel **kernels = read_kernels(&reader, count);
     arena_free(scratch);
     return kernels;

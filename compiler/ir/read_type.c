@@ -21,7 +21,7 @@ void ir_scan_all(Reader *reader)
                 is_first = true;
             }
         if (kind == IR_COMMENT) {
-            places_add(reader->places, line, begin, (size_t)(cursor - begin));
+            locations_add(reader->locations, line, begin, (size_t)(cursor - begin));
             continue;
         }
         if (kind == IR_END && (size_t)(begin - text) < reader->source->length) {

@@ -3,7 +3,7 @@
 #define TILEC_IR_READER_H
 
 #include "ir/ir.h"
-#include "ir/places.h"
+#include "ir/locations.h"
 #include "ir/tokens.h"
 #include "base/vec.h"
 
@@ -27,7 +27,7 @@ typedef struct Reader {
     Interner *names; /* of values, in scratch */
     VEC(Token) tokens;
     size_t at;
-    Places *places;
+    Locations *locations;
     Kernel *kernel;
     Map values;  /* Name -> Value */
     Map layouts; /* Name -> Layout: aliases */

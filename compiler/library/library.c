@@ -12,14 +12,10 @@
 #include "build/load.h"
 #include "driver.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { STACK_BYTES = 64 << 20 };
 
 typedef struct Job {
     const tile_build_request *request;
@@ -41,19 +37,6 @@ typedef struct Helper {
 } Helper;
 
 /* ---- what to compile ---- */
-
-/* The architectures; those that no row of the table names take portable PTX. */
-static const char *arch_list(Arena *arena, const tile_build_request *request)
-{
-    const char *list =
-        request->compute_count ? "" : arena_printf(arena, "emulator:%s", request->emulated);
-    for (uint32_t i = 0; i < request->compute_count; i++) {
-        const Target *target = target_for_chip((int)request->computes[i]);
-        list =
-            arena_printf(arena, "%s%s%s", list, i ? "," : "", target ? target->name : "compute_80");
-    }
-    return list;
-}
 
 /* As a command line. */
 static bool read_options(Session *session, const tile_build_request *request, Options *out)
@@ -89,7 +72,10 @@ static bool build_wanted(Session *session, const tile_build_request *request,
 {
     ArchList archs;
     ExportList exports;
-    return arch_parse(session, arch_list(session->arena, request), &archs) &&
+    return arch_parse(session,
+                      library_archs(session->arena, request->computes, request->compute_count,
+                                    request->emulated),
+                      &archs) &&
            program_export_wanted(program, options->exports.items, options->exports.count,
                                  request->wanted, &exports) &&
            exports.count == 1 && build_exports(session, options, &archs, &exports, wish, made);
@@ -134,29 +120,6 @@ static void compile(Session *session, Job *job)
 
 /* ---- threads ---- */
 
-/* On a thread that hears no signals. 0 or an errno. */
-static int start_thread(pthread_t *thread, void *(*function)(void *), void *context)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(thread, &attributes, function, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
-static int on_thread(void *(*function)(void *), void *context)
-{
-    pthread_t thread;
-    const int error = start_thread(&thread, function, context);
-    if (!error) pthread_join(thread, NULL);
-    return error;
-}
-
 /* What it can't do is left to the job's own thread, which tells of it. */
 static void *help(void *context)
 {
@@ -188,7 +151,7 @@ static void start_crew(Crew *crew, size_t most)
     for (; crew->results && job->helpers && crew->count < most; crew->count++) {
         Helper *helper = &job->helpers[crew->count];
         *helper = (Helper){.job = job, .share = &crew->results[crew->count]};
-        if (start_thread(&helper->thread, help, helper)) break;
+        if (library_thread(&helper->thread, help, helper)) break;
     }
     job->running = crew->count;
 }
@@ -248,24 +211,29 @@ static void *prepare(void *context)
 
 static void prepare_once(void)
 {
-    on_thread(prepare, NULL);
+    library_run(prepare, NULL);
+}
+
+void library_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare_once);
 }
 
 tile_status tilec_build(const tile_build_request *request, const tile_kernel **out, char *fault,
                         size_t bytes)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     Job job = {.request = request,
                .fault = fault,
                .fault_bytes = bytes,
                .crew = {.start = start_crew, .join = join_crew}};
-    pthread_once(&once, prepare_once);
+    library_prepare();
     if (request->abi_version != TILE_ABI_VERSION) {
         snprintf(fault, bytes, "libtilec knows version %u of libtile's binary interface, not %u",
                  TILE_ABI_VERSION, request->abi_version);
         return TILE_ERROR_NO_SPECIALISATION;
     }
-    const int error = on_thread(run, &job);
+    const int error = library_run(run, &job);
     if (error) {
         snprintf(fault, bytes, "no thread for it: %s", strerror(error));
         return TILE_ERROR_MEMORY;

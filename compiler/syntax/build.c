@@ -6,9 +6,14 @@
 
 #include <string.h>
 
-static void complain(Parser *parser, uint32_t begin, uint32_t end, const char *text)
+static void complain(Parser *parser, uint32_t begin, uint32_t end, DiagCode code)
 {
-    diag_report(parser->session->diags, DIAG_bad_arguments, parser_span(parser, begin, end), text);
+    diag_report(parser->session->diags, code, parser_span(parser, begin, end));
+}
+
+static void complain_at(Parser *parser, const Node *at, DiagCode code)
+{
+    complain(parser, node_begin(at), node_end(at), code);
 }
 
 static bool is_ascii(const char *text, size_t length)
@@ -108,9 +113,7 @@ Node *make_group(Parser *parser, Token open, Items *items, Token close)
     Node *first = items->nodes.data[0];
     bool one = items->nodes.count == 1 && !items->comma && first->kind != NODE_withitem;
     if (!one) return MAKE(Tuple, open.begin, close.end, .elts = items_list(items));
-    if (first->kind == NODE_Starred)
-        complain(parser, node_begin(first), node_end(first),
-                 "cannot use a starred expression here");
+    if (first->kind == NODE_Starred) complain_at(parser, first, DIAG_starred_expression);
     return node_widen(first, open.begin, close.end);
 }
 
@@ -135,9 +138,7 @@ Node *make_dict(Parser *parser, Token open, const Items *pairs, Token close)
 Node *make_generator(Parser *parser, NodeKind kind, Token open, Node *element, const Items *clauses,
                      Token close)
 {
-    if (element->kind == NODE_Starred)
-        complain(parser, node_begin(element), node_end(element),
-                 "iterable unpacking cannot be used in a comprehension");
+    if (element->kind == NODE_Starred) complain_at(parser, element, DIAG_unpacked_comprehension);
     Nodes list = items_list(clauses);
     if (kind == NODE_ListComp)
         return MAKE(ListComp, open.begin, close.end, .elt = element, .generators = list);
@@ -150,9 +151,7 @@ Node *make_dict_comprehension(Parser *parser, Token open, Node *pair, const Item
                               Token close)
 {
     const NodeSlice *parts = NODE_AS(Slice, pair);
-    if (parts->lower == NULL)
-        complain(parser, node_begin(pair), node_end(pair),
-                 "dict unpacking cannot be used in a dict comprehension");
+    if (parts->lower == NULL) complain_at(parser, pair, DIAG_unpacked_comprehension);
     return MAKE(DictComp, open.begin, close.end, .key = parts->lower, .value = parts->upper,
                 .generators = items_list(clauses));
 }
@@ -172,8 +171,7 @@ Node *make_keyword(Parser *parser, Node *name, Node *value)
     if (name->kind == NODE_Name && !node_is_parenthesised(name))
         text = NODE_AS(Name, name)->id;
     else
-        complain(parser, node_begin(name), node_end(name),
-                 "only a name can stand before '=' in a call; '==' compares");
+        complain_at(parser, name, DIAG_keyword_name);
     if (text == NULL) /* not to be taken for `**value` */
         text = intern_text(parser->session->names, "?");
     return MAKE(keyword, node_begin(name), node_end(value), .arg = text, .value = value);
@@ -195,11 +193,11 @@ static void check_order(Parser *parser, const Items *arguments)
             named = true;
             unpacked |= NODE_AS(keyword, node)->arg == NULL;
         } else if (node->kind == NODE_Starred && unpacked) {
-            complain(parser, node_begin(node), node_end(node),
-                     "an unpacked iterable follows an unpacked dict");
+            complain_at(parser, node, DIAG_unpack_order);
         } else if (node->kind != NODE_Starred && named) {
-            complain(parser, node_begin(node), node_end(node),
-                     "a positional argument follows a keyword argument");
+            diag_report(parser->session->diags, DIAG_positional_order,
+                        parser_span(parser, node_begin(node), node_end(node)), "argument",
+                        "argument");
         }
     }
 }
@@ -213,9 +211,7 @@ static void split_arguments(Parser *parser, Items *arguments, Items **positional
     for (size_t i = 0; i < arguments->nodes.count; i++) {
         Node *node = arguments->nodes.data[i];
         bool several = arguments->nodes.count > 1 || arguments->comma;
-        if (several && is_bare_generator(node))
-            complain(parser, node_begin(node), node_end(node),
-                     "a generator expression among other arguments needs its own parentheses");
+        if (several && is_bare_generator(node)) complain_at(parser, node, DIAG_bare_generator);
         items_add(parser, node->kind == NODE_keyword ? *keywords : *positional, node);
     }
 }
@@ -411,8 +407,7 @@ Node *make_try(Parser *parser, Token keyword, Items *body, Items *handlers, Item
         const Node *handler = handlers->nodes.data[i];
         bool this_star = is_star_handler(parser, handler);
         if (i > 0 && this_star != star)
-            complain(parser, handler->span.begin, handler->span.begin + 6,
-                     "'except' and 'except*' cannot be used in one 'try'");
+            complain(parser, handler->span.begin, handler->span.begin + 6, DIAG_mixed_handlers);
         star = this_star;
     }
     if (star)

@@ -28,9 +28,9 @@ static void visit_in(Checker *checker, Scope scope, const Nodes *list)
     checker->scope = outer;
 }
 
-static void complain(Checker *checker, const Node *node, const char *text)
+static void complain(Checker *checker, const Node *node, DiagCode code)
 {
-    diag_report(checker->session->diags, DIAG_bad_arguments, node->span, text);
+    diag_report(checker->session->diags, code, node->span);
 }
 
 static void misplaced(Checker *checker, const Node *node, const char *what, const char *where)
@@ -95,7 +95,9 @@ static void check_targets(Checker *checker, const Nodes *list, TargetRule rule)
             check_target(checker, element, rule);
             continue;
         }
-        if (starred) complain(checker, element, "only one target of an assignment can be starred");
+        if (starred)
+            diag_report(checker->session->diags, DIAG_several_starred, element->span,
+                        "target of an assignment");
         starred = true;
         check_target(checker, NODE_AS(Starred, element)->value, rule);
     }
@@ -177,7 +179,7 @@ static void check_starred(Checker *checker, const Node *node)
     case NODE_arg:
     case NODE_Delete: /* of the last, check_target speaks */ return;
     }
-    complain(checker, node, "cannot use a starred expression here");
+    complain(checker, node, DIAG_starred_expression);
 }
 
 /* ---- names given twice ---- */
@@ -275,26 +277,17 @@ static void check_import_from(Checker *checker, const Node *node)
         misplaced(checker, node, "import *", "the module's own level");
 }
 
-static void check_handlers(Checker *checker, const Nodes *handlers, bool star)
+/* Those of `except*` have a type by the grammar. */
+static void check_try(Checker *checker, const Node *node)
 {
-    for (uint32_t i = 0; i < handlers->count; i++) {
+    const Nodes *handlers = &NODE_AS(Try, node)->handlers;
+    for (uint32_t i = 0; i + 1 < handlers->count; i++) {
         const Node *handler = handlers->items[i];
         if (NODE_AS(ExceptHandler, handler)->type != NULL) continue;
         Span span = handler->span;
         span.end = span.begin + 6;
-        if (star || i + 1 < handlers->count)
-            diag_report(checker->session->diags, DIAG_bad_arguments, span,
-                        star ? "'except*' needs the type of an exception"
-                             : "an 'except' without a type must be the last");
+        diag_report(checker->session->diags, DIAG_bare_except, span);
     }
-}
-
-static void check_try(Checker *checker, const Node *node)
-{
-    if (node->kind == NODE_Try)
-        check_handlers(checker, &NODE_AS(Try, node)->handlers, false);
-    else
-        check_handlers(checker, &NODE_AS(TryStar, node)->handlers, true);
 }
 
 /* ---- patterns ---- */
@@ -317,8 +310,7 @@ static void check_match(Checker *checker, const Node *node)
     for (uint32_t i = 0; i + 1 < cases->count; i++) {
         const Nodematch_case *one = NODE_AS(match_case, cases->items[i]);
         if (one->guard == NULL && is_irrefutable(one->pattern))
-            complain(checker, one->pattern,
-                     "this pattern matches everything, so those after it are never tried");
+            complain(checker, one->pattern, DIAG_unreached_pattern);
     }
 }
 
@@ -327,8 +319,7 @@ static void check_match_or(Checker *checker, const Node *node)
     const Nodes *patterns = &NODE_AS(MatchOr, node)->patterns;
     for (uint32_t i = 0; i + 1 < patterns->count; i++)
         if (is_irrefutable(patterns->items[i]))
-            complain(checker, patterns->items[i],
-                     "this pattern matches everything, so those after it are never tried");
+            complain(checker, patterns->items[i], DIAG_unreached_pattern);
 }
 
 static void check_match_sequence(Checker *checker, const Node *node)
@@ -337,7 +328,8 @@ static void check_match_sequence(Checker *checker, const Node *node)
     uint32_t starred = 0;
     for (uint32_t i = 0; i < patterns->count; i++)
         if (patterns->items[i]->kind == NODE_MatchStar && starred++ > 0)
-            complain(checker, patterns->items[i], "only one pattern of a sequence can be starred");
+            diag_report(checker->session->diags, DIAG_several_starred, patterns->items[i]->span,
+                        "pattern of a sequence");
 }
 
 static void check_match_class(Checker *checker, const Node *node)
@@ -454,7 +446,6 @@ static const Checks *checks_of(NodeKind kind)
         [NODE_Nonlocal] = {check_nonlocal, NULL},
         [NODE_ImportFrom] = {check_import_from, NULL},
         [NODE_Try] = {check_try, NULL},
-        [NODE_TryStar] = {check_try, NULL},
         [NODE_Match] = {check_match, NULL},
         [NODE_MatchOr] = {check_match_or, NULL},
         [NODE_MatchSequence] = {check_match_sequence, NULL},

@@ -302,8 +302,7 @@ Node *make_strings(Parser *parser, const Strings *strings)
     if (broken > 0) /* reported */
         return MAKE(Constant, begin, end, .value = {.kind = LITERAL_STRING, .text = ""});
     if (bytes > 0 && bytes < strings->count)
-        diag_report(parser->session->diags, DIAG_bad_arguments, parser_span(parser, begin, end),
-                    "bytes and text cannot be joined in one literal");
+        diag_report(parser->session->diags, DIAG_bytes_and_text, parser_span(parser, begin, end));
     return formatted > 0 ? make_joined_string(parser, strings)
                          : make_plain_string(parser, strings, bytes > 0);
 }

@@ -29,10 +29,16 @@ typedef struct Sorting {
     bool slash, star, bare_star;
 } Sorting;
 
-static void complain(const Sorting *sorting, const Param *param, const char *text)
+static void complain(const Sorting *sorting, const Param *param, DiagCode code)
 {
-    diag_report(sorting->parser->session->diags, DIAG_bad_arguments,
-                parser_span(sorting->parser, param->begin, param->end), text);
+    diag_report(sorting->parser->session->diags, code,
+                parser_span(sorting->parser, param->begin, param->end));
+}
+
+static void complain_twice(const Sorting *sorting, const Param *param, const char *mark)
+{
+    diag_report(sorting->parser->session->diags, DIAG_parameter_mark,
+                parser_span(sorting->parser, param->begin, param->end), mark);
 }
 
 static void sort_plain(Sorting *sorting, const Param *param)
@@ -47,17 +53,17 @@ static void sort_plain(Sorting *sorting, const Param *param)
     if (param->value != NULL)
         items_add(parser, sorting->defaults, param->value);
     else if (sorting->defaults->nodes.count > 0)
-        complain(sorting, param, "a parameter without a default follows one with a default");
+        complain(sorting, param, DIAG_default_order);
 }
 
 static void sort_slash(Sorting *sorting, const Param *param)
 {
     if (sorting->slash)
-        complain(sorting, param, "'/' may appear only once");
+        complain_twice(sorting, param, "/");
     else if (sorting->star)
-        complain(sorting, param, "'/' must be before '*'");
+        complain(sorting, param, DIAG_slash_after_star);
     else if (sorting->plain->nodes.count == 0)
-        complain(sorting, param, "at least one parameter must precede '/'");
+        complain(sorting, param, DIAG_slash_first);
     else {
         sorting->positional_only = sorting->plain;
         sorting->plain = items_new(sorting->parser, NULL);
@@ -67,7 +73,7 @@ static void sort_slash(Sorting *sorting, const Param *param)
 
 static void sort_star(Sorting *sorting, const Param *param)
 {
-    if (sorting->star) complain(sorting, param, "'*' may appear only once");
+    if (sorting->star) complain_twice(sorting, param, "*");
     sorting->star = true;
     sorting->bare_star = param->arg == NULL;
     sorting->vararg = param->arg;
@@ -75,8 +81,7 @@ static void sort_star(Sorting *sorting, const Param *param)
 
 static void sort_param(Sorting *sorting, const Param *param)
 {
-    if (sorting->kwarg != NULL)
-        complain(sorting, param, "no parameter can follow the one with '**'");
+    if (sorting->kwarg != NULL) complain(sorting, param, DIAG_after_double_star);
     switch (param->kind) {
     case PARAM_PLAIN: sort_plain(sorting, param); return;
     case PARAM_SLASH: sort_slash(sorting, param); return;
@@ -97,7 +102,7 @@ Node *make_arguments(Parser *parser, const Params *params, uint32_t at)
     size_t count = params == NULL ? 0 : params->count;
     for (size_t i = 0; i < count; i++) sort_param(&sorting, &params->data[i]);
     if (sorting.bare_star && sorting.keyword_only->nodes.count == 0)
-        complain(&sorting, &params->data[count - 1], "a parameter with a name must follow '*'");
+        complain(&sorting, &params->data[count - 1], DIAG_star_last);
     return MAKE(arguments, count == 0 ? at : params->data[0].begin,
                 count == 0 ? at : params->data[count - 1].end,
                 .posonlyargs = items_list(sorting.positional_only),

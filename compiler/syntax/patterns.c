@@ -8,10 +8,9 @@ static bool is_wildcard(Name name)
     return strcmp(name, "_") == 0;
 }
 
-static void complain(Parser *parser, const Node *at, const char *text)
+static void complain(Parser *parser, const Node *at, DiagCode code)
 {
-    diag_report(parser->session->diags, DIAG_bad_arguments,
-                parser_span(parser, node_begin(at), node_end(at)), text);
+    diag_report(parser->session->diags, code, parser_span(parser, node_begin(at), node_end(at)));
 }
 
 /* A plain name takes what it meets, "_" drops it; a name with dots is a value to compare with. */
@@ -31,7 +30,7 @@ Node *make_pattern_value(Parser *parser, Node *value)
             literal->kind == LITERAL_FALSE)
             return MAKE(MatchSingleton, node_begin(value), node_end(value), .value = *literal);
     }
-    if (value->kind == NODE_JoinedStr) complain(parser, value, "a pattern cannot be an f-string");
+    if (value->kind == NODE_JoinedStr) complain(parser, value, DIAG_formatted_pattern);
     return MAKE(MatchValue, node_begin(value), node_end(value), .value = value);
 }
 
@@ -39,7 +38,7 @@ Node *make_pattern_as(Parser *parser, Node *pattern, Token name)
 {
     Name text = token_text(parser, name);
     Node *node = MAKE(MatchAs, node_begin(pattern), name.end, .pattern = pattern, .name = text);
-    if (is_wildcard(text)) complain(parser, node, "'_' cannot be the name of a match");
+    if (is_wildcard(text)) complain(parser, node, DIAG_wildcard_name);
     return node;
 }
 
@@ -54,8 +53,7 @@ Node *make_pattern_sequence(Parser *parser, Items *items)
 {
     Node *first = items->nodes.data[0];
     if (items->nodes.count == 1 && !items->comma) {
-        if (first->kind == NODE_MatchStar)
-            complain(parser, first, "a starred pattern needs a sequence around it");
+        if (first->kind == NODE_MatchStar) complain(parser, first, DIAG_starred_pattern);
         return first;
     }
     return MAKE(MatchSequence, items->begin, items->end, .patterns = items_list(items));
@@ -82,7 +80,8 @@ Node *make_pattern_class(Parser *parser, Node *cls, const Items *arguments, Toke
             continue;
         }
         if (names.count > 0)
-            complain(parser, node, "a positional pattern follows a keyword pattern");
+            diag_report(parser->session->diags, DIAG_positional_order,
+                        parser_span(parser, node_begin(node), node_end(node)), "pattern", "pattern");
         items_add(parser, patterns, node);
     }
     return MAKE(MatchClass, node_begin(cls), close.end, .cls = cls,
@@ -97,8 +96,7 @@ Node *make_pattern_mapping(Parser *parser, Token open, const Items *pairs, Token
     Name rest = NULL;
     for (size_t i = 0; pairs != NULL && i < pairs->nodes.count; i++) {
         Node *node = pairs->nodes.data[i];
-        if (rest != NULL)
-            complain(parser, node, "nothing can follow the '**' pattern of a mapping");
+        if (rest != NULL) complain(parser, node, DIAG_after_mapping_rest);
         if (node->kind == NODE_Name) {
             rest = NODE_AS(Name, node)->id;
             continue;

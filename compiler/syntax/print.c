@@ -15,7 +15,7 @@ typedef struct Printer {
 
 static void put_place(Buf *out, const Source *source, uint32_t offset)
 {
-    uint32_t line = source_place(source, offset).line;
+    uint32_t line = source_location(source, offset).line;
     buf_printf(out, "%" PRIu32 ":%" PRIu32, line, offset - source->lines[line - 1]);
 }
 

@@ -12,7 +12,7 @@
  *
  *   checker.c     one access: bounds, alignment, unwritten memory
  *   shadow.c      races: the last accesses to every byte      order.c  what an atomic orders
- *   async.c       asynchronous copies: what is in flight, until it is waited for
+ *   async.c       asynchronous copies in flight, until they are waited for
  *   mbarrier.c    mbarriers, and what will arrive at them      tma.c  TMA's copies
  *   proxy.c       what the asynchronous proxy sees
  *

@@ -14,7 +14,7 @@ enum {
     MOST_COLUMNS = 256
 };
 
-/* ---- what is in flight ---- */
+/* ---- products in flight ---- */
 
 typedef struct Reading Reading;
 struct Reading {

@@ -14,6 +14,7 @@ PLAN is a Python file with a list `rows`, each a dict:
                         result; "zero": one that is added to; "sums": one whose elements may lie in another order)
     results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
+    formula             what results are in float64 (example_formulas.py), where the origin's own compiler is not to be trusted
     edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
     stand_in            modules that its main part alone needs
 
@@ -140,6 +141,24 @@ def error_of(a, b):
     return ((a - b).norm() / b.norm().clamp(min=1e-6)).item()
 
 
+def error_between(row, left, right):
+    """The largest of all results."""
+    errors = [0.0]
+    for a, b, (_, _, _, kind, *_) in zip(left, right, tensors_of(row)):
+        if kind in ("zero", "out"):
+            errors.append(error_of(a, b))
+        if kind == "sums":
+            errors.append(error_of(a.flatten().sort()[0], b.flatten().sort()[0]))
+    return max(errors)
+
+
+def error_of_formula(row, inputs, results):
+    import torch
+    names = [name for name, *_ in tensors_of(row)]
+    expected = row["formula"](torch, dict(zip(names, inputs)))
+    return max(error_of(results[names.index(name)], value) for name, value in expected.items())
+
+
 def in_turn(callers, call_of):
     return lambda i: call_of(callers[i % len(callers)])
 
@@ -192,16 +211,19 @@ def measure_row(row, args):
             fresh[-made:] = returned[:made]
         elif "out_idx" in row:
             fresh[row["out_idx"]] = returned
-        errors = [error_of(a, b) for a, b, (_, _, _, kind, *_) in zip(kept, fresh, given) if kind in ("zero", "out")]
-        errors += [error_of(a.flatten().sort()[0], b.flatten().sort()[0]) for a, b, (_, _, _, kind, *_) in zip(kept, fresh, given) if kind == "sums"]
-        result["error"] = max(errors)
+        result["error"] = error_between(row, kept, fresh)
         result["right"] = result["error"] < row.get("tolerance", 1e-2)
+        if "formula" in row:
+            result["origin_error_of_formula"] = error_of_formula(row, inputs, fresh)
         result["origin_compile_s"] = round(seconds, 2)
         others = [system_of(row).caller(module, row, tensors)[0] for tensors in sets]
         contenders = {"tilec": in_turn(ours, lambda c: c()), "origin": in_turn(others, lambda c: c())}
     except Exception as error:
         result["origin_error"] = str(error)[-300:]
         contenders = {"tilec": in_turn(ours, lambda c: c())}
+    if "formula" in row:
+        result["error_of_formula"] = error_of_formula(row, inputs, kept)
+        result["right"] = result["error_of_formula"] < row.get("tolerance", 1e-2)
     if args.other and os.path.exists(os.path.join(args.other, row["name"] + ".so")):
         other = ctypes.CDLL(os.path.join(args.other, row["name"] + ".so"))
         before = [tilec_caller(other, os.path.join(args.other, row["name"] + ".h"), module, row, in_c(row, tensors)) for tensors in sets]

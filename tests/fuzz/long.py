@@ -6,7 +6,9 @@ at a time. Stopped by ^C, or a SIGTERM, it ends with the rows of what was done. 
 a target: CPU hours, executions, places covered before and after (libFuzzer's "cov"), faults. --add: and writes these
 rows to a file, whose sums stand in tests/fuzz/README.md."""
 import argparse
+import base64
 import datetime
+import gzip
 import os
 import re
 import signal
@@ -86,7 +88,18 @@ def run(options, target, seconds, total, lock, running):
         # one that had not begun, or that was not done with an input
         if status and not (running.is_over and status in (signal.SIGUSR1, signal.SIGKILL)):
             total.faults += 1
-            print(f"{target}: status {status}: {text[-3000:]}", flush=True)
+            print(f"{target}: status {status}: {what_failed(text)}", flush=True)
+
+
+def what_failed(text):
+    """The end of a fuzzer's log: from the fault on its innermost frames, and the input, which may be the only copy."""
+    fault = re.search(r"^==\d+== ?ERROR.*|^\S+: runtime error.*", text, re.M)
+    frames = text[fault.start():fault.start() + 4000] if fault else text[-3000:]
+    wrote = re.search(r"Test unit written to (\S+)", text)
+    if not wrote or not os.path.exists(wrote[1]):
+        return frames
+    with open(wrote[1], "rb") as unit:
+        return f"{frames}\nthe input, by base64 -d | gunzip:\n{base64.b64encode(gzip.compress(unit.read())).decode()}"
 
 
 def slices(targets, seconds, length):

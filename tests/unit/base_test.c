@@ -147,9 +147,9 @@ static void test_utf8(void **state)
 
 static void assert_place(const Source *source, uint32_t offset, uint32_t line, uint32_t column)
 {
-    Place place = source_place(source, offset);
-    assert_int_equal(place.line, line);
-    assert_int_equal(place.column, column);
+    Location location = source_location(source, offset);
+    assert_int_equal(location.line, line);
+    assert_int_equal(location.column, column);
 }
 
 static void test_places(void **state)
@@ -297,10 +297,10 @@ static void test_mutes(void **state)
     Session *session = session_new();
     const DiagMute outer = diag_mute(session->diags);
     DiagMute inner = diag_mute(session->diags);
-    diag_report(session->diags, DIAG_usage, (Span){0}, "a trial's");
+    diag_report(session->diags, DIAG_raised, (Span){0}, "a trial's");
     diag_unmute(session->diags, inner);
     assert_null(diag_muted_error(session->diags, &at));
-    diag_report(session->diags, DIAG_usage, (Span){0}, "its own");
+    diag_report(session->diags, DIAG_raised, (Span){0}, "its own");
     inner = diag_mute(session->diags);
     diag_unmute(session->diags, inner);
     assert_non_null(strstr(diag_muted_error(session->diags, &at), "its own"));
@@ -383,7 +383,7 @@ static void test_repeated_frames(void **state)
     diag_push_frame(session->diags, (Span){source, 0, 1}, "outer");
     for (int i = 0; i < 200; i++) diag_push_frame(session->diags, again, "again");
     diag_push_frame(session->diags, again, "inner");
-    diag_report(session->diags, DIAG_usage, (Span){0}, "x");
+    diag_report(session->diags, DIAG_raised, (Span){0}, "x");
     Buf text = {0};
     diag_render(session->diags, DIAG_JSON, false, &text);
     const char *inner = strstr(text.data, "inner"), *first = strstr(text.data, "again");
@@ -465,7 +465,7 @@ static int status_of_failure(int errors)
     if (child == 0) {
         Session *session = session_new();
         if (!freopen("/dev/null", "w", stderr)) _exit(100);
-        while (errors-- > 0) diag_report(session->diags, DIAG_usage, (Span){0}, "text");
+        while (errors-- > 0) diag_report(session->diags, DIAG_raised, (Span){0}, "text");
         _exit(stage_result(session, false, "test"));
     }
     int status = 0;

@@ -132,7 +132,7 @@ static inline void made_run(Made *made, uint32_t blocks, const void *const *para
     for (int i = 0; i < made->image.site_count; i++)
         sites[i] = (tile_emu_site){
             "test.ir",
-            source_place(made->image.sites[i].span.source, made->image.sites[i].span.begin).line,
+            source_location(made->image.sites[i].span.source, made->image.sites[i].span.begin).line,
             1};
     tile_entry run = {.name = entry->name,
                       .emulated = made->symbol(1),

@@ -310,7 +310,7 @@ static void test_text_errors(void **state)
     assert_errors("# coding: latin-1\nx = 'e'\n", "");
     assert_errors("# coding: utf-8\nx = '\xc3\xa9'\n", "");
     assert_errors("'\\x1' '\\u12' b'\xc3\xa4' '\\N{DASH}'\n",
-                  "E0111 1:1, E0116 1:2, E0116 1:8, E0116 1:16, W0101 1:20");
+                  "E0132 1:1, E0116 1:2, E0116 1:8, E0116 1:16, W0101 1:20");
 }
 
 static void test_fstring_errors(void **state)
@@ -328,17 +328,17 @@ static void test_checks(void **state)
     assert_errors("1 = x\nf() = y\n(a, 2) = z\nx + 1 += 2\n",
                   "E0110 1:1, E0110 2:1, E0110 3:5, E0110 4:1");
     assert_errors("a, b: int\n*a = b\n*a, *b = c\ndel f()\n",
-                  "E0110 1:1, E0111 2:1, E0111 3:5, E0110 4:5");
+                  "E0110 1:1, E0121 2:1, E0128 3:5, E0110 4:5");
     assert_errors("return 1\nyield\nbreak\ncontinue\n",
                   "E0114 1:1, E0114 2:1, E0114 3:1, E0114 4:1");
     assert_errors("while x:\n    def f():\n        break\nelse:\n    continue\n",
                   "E0114 3:9, E0114 5:5");
-    assert_errors("def f(a, a, b=1, c, *, **k): pass\n", "E0118 1:10, E0111 1:18, E0111 1:24");
-    assert_errors("f(a=1, 2, a=3)\nf(x for x in y, 1)\n", "E0111 1:8, E0118 1:11, E0111 2:3");
-    assert_errors("(a as b)\nx = *y\n", "E0107 1:2, E0111 2:5");
+    assert_errors("def f(a, a, b=1, c, *, **k): pass\n", "E0118 1:10, E0133 1:18, E0138 1:24");
+    assert_errors("f(a=1, 2, a=3)\nf(x for x in y, 1)\n", "E0125 1:8, E0118 1:11, E0126 2:3");
+    assert_errors("(a as b)\nx = *y\n", "E0107 1:2, E0121 2:5");
     assert_errors("def f():\n    await x\n    from m import *\n", "E0114 2:5, E0114 3:5");
-    assert_errors("match x:\n    case _: pass\n    case 1: pass\n", "E0111 2:10");
-    assert_errors("try: pass\nexcept: pass\nexcept A: pass\n", "E0111 2:1");
+    assert_errors("match x:\n    case _: pass\n    case 1: pass\n", "E0131 2:10");
+    assert_errors("try: pass\nexcept: pass\nexcept A: pass\n", "E0130 2:1");
 }
 
 /* What could be read is returned beside the errors. */

@@ -31,9 +31,9 @@ struct Specialisation {
     /* Which argument of the function gives a parameter's value, or that of a tensor's parameters;
      * -1: none does. */
     int *parameter_arguments, *tensor_arguments;
-    bool gives_tuple; /* how it gives its results */
+    bool gives_tuple;                /* how it gives its results */
     struct Specialisation *gradient; /* the same, staged for its gradient; NULL: not yet */
-    bool has_gradient; /* its gradient is exported, too */
+    bool has_gradient;               /* its gradient is exported, too */
     Span at;
 };
 
@@ -60,7 +60,7 @@ struct Symbol {
 struct Result {
     Value *view; /* of its memory: of a pointer of its own */
     Span at;
-    int order; /* among those that are returned; -1: it is not */
+    int position; /* among those that are returned; -1: it is not */
 };
 
 typedef enum ParameterKind {
@@ -137,7 +137,7 @@ bool host_branches_flatten(Eval *eval, Kernel *kernel);
 Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
 /* The same of its gradient, with the arrays that this adds to. */
 Object *launch_gradient(Eval *eval, Object *instance, const Arguments *arguments,
-                        Object *gradients, bool consumes);
+                        Object *gradients, bool consumes, bool each);
 
 /* ---- gradients.c ---- */
 
@@ -209,7 +209,7 @@ Object *instance_attribute(Eval *eval, const Object *instance, const char *name)
 
 /* `instance.compile(...)`: keys from arguments. */
 Object *specialise(Eval *eval, Object *instance, const Arguments *arguments);
-bool refuse_call(Eval *eval, Span at, const char *text); /* false */
+bool lacks_argument(Eval *eval, Span at, const char *name); /* false: reported */
 /* Names with their values, as a dict has them. False: reported. */
 bool take_named(Eval *eval, const Object *dict, Arguments *arguments);
 /* False: one is of a host module; reported. */

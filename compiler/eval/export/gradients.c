@@ -34,18 +34,19 @@ Specialisation *specialisation_differentiated(Eval *eval, Specialisation *specia
     return copy;
 }
 
-/* launch_gradient(kernel, positional, named, gradients, consume). */
+/* launch_gradient(kernel, positional, named, gradients, consume, each). */
 Object *core_launch_gradient(Eval *eval, const Bound *bound)
 {
     Arguments arguments = {.at = bound->at};
     const Object *positional = bound->values[1];
     Object *gradients = iterate(eval, bound->values[3], bound->at);
-    bool consumes = false;
+    bool consumes = false, each = false;
     if (gradients == NULL || !object_is_sequence(positional) ||
         !take_named(eval, bound->values[2], &arguments) ||
-        (!argument_absent(bound->values[4]) && !object_truth(eval, bound->values[4], &consumes)))
+        (!argument_absent(bound->values[4]) && !object_truth(eval, bound->values[4], &consumes)) ||
+        (!argument_absent(bound->values[5]) && !object_truth(eval, bound->values[5], &each)))
         return NULL;
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
-    return launch_gradient(eval, bound->values[0], &arguments, gradients, consumes);
+    return launch_gradient(eval, bound->values[0], &arguments, gradients, consumes, each);
 }

@@ -6,11 +6,11 @@ typedef struct Call {
     Eval *eval;
     const Signature *signature;
     Specialisation *specialisation;
-    Object **values;      /* one a parameter of the function; NULL: not given */
-    HostValue *arguments; /* one a parameter of the kernel */
-    const char **from;    /* which argument gave it */
+    Object **values;         /* one a parameter of the function; NULL: not given */
+    HostValue *arguments;    /* one a parameter of the kernel */
+    const char **from;       /* which argument gave it */
     const Object *gradients; /* of a launch of the gradient: its arrays; else NULL */
-    bool consumes;
+    bool consumes, each;
     Span at;
 } Call;
 
@@ -25,18 +25,17 @@ static bool set_extent(const Call *call, Name name, const char *what, int dim, c
     if (extent->kind != EXTENT_PARAMETER || parameter->is_key) return true;
     HostValue *out = &call->arguments[extent->parameter];
     const char **from = &call->from[extent->parameter];
-    if (*from != NULL && out->integer != value)
-        return refuse_call(eval, call->at,
-                           arena_printf(eval->arena,
-                                        "argument '%s': %s %d is %lld, but '%s' is %lld in '%s'",
-                                        name, what, dim, (long long)value, parameter->name,
-                                        (long long)out->integer, *from));
+    if (*from != NULL && out->integer != value) {
+        FAIL(eval, extents_disagree, call->at, name, what, dim, (long long)value, parameter->name,
+             (long long)out->integer, arena_printf(eval->arena, "in '%s'", *from));
+        return false;
+    }
     const DType dtype = parameter->value->type->dtype;
-    if (dtype_wrap(dtype, value) != value)
-        return refuse_call(eval, call->at,
-                           arena_printf(eval->arena,
-                                        "argument '%s': %s %d is %lld: too large for %s", name,
-                                        what, dim, (long long)value, dtype_user_name(dtype)));
+    if (dtype_wrap(dtype, value) != value) {
+        FAIL(eval, extent_range, call->at, name, what, dim, (long long)value,
+             dtype_user_name(dtype));
+        return false;
+    }
     *out = (HostValue){.kind = HOST_INT, .integer = value};
     *from = name;
     return true;
@@ -49,12 +48,11 @@ static bool set_tensor(const Call *call, const Tensor *tensor, const KernelParam
     if (!tensor_spec(call->eval, value, parameter->name, call->at, &spec) ||
         !host_value(call->eval, value, &call->arguments[tensor->pointer]))
         return false;
-    if (!dtype_holds(tensor->dtype, spec.dtype))
-        return refuse_call(
-            call->eval, call->at,
-            arena_printf(
-                call->eval->arena, "argument '%s': the array is of %s, and the kernel is for %s",
-                parameter->name, dtype_user_name(spec.dtype), dtype_user_name(tensor->dtype)));
+    if (!dtype_holds(tensor->dtype, spec.dtype)) {
+        FAIL(call->eval, argument_dtype, call->at, parameter->name, dtype_user_name(spec.dtype),
+             dtype_user_name(tensor->dtype));
+        return false;
+    }
     for (int i = 0; i < tensor->rank; i++) {
         if (!set_extent(call, parameter->name, "extent", i, &tensor->shape[i], spec.shape[i]))
             return false;
@@ -73,9 +71,7 @@ static bool set_tensors(const Call *call)
         if (argument < 0) continue;
         const KernelParameter *parameter = &call->signature->parameters.data[argument];
         if (call->values[argument] == NULL)
-            return refuse_call(call->eval, call->at,
-                               arena_printf(call->eval->arena, "the kernel needs the argument '%s'",
-                                            parameter->name));
+            return lacks_argument(call->eval, call->at, parameter->name);
         if (!set_tensor(call, &kernel->tensors[i], parameter, call->values[argument])) return false;
     }
     return true;
@@ -94,10 +90,7 @@ static bool set_plain(const Call *call, int index)
     if (argument < 0 || kernel_tensor_has(kernel, index)) return true;
     const KernelParameter *parameter = &call->signature->parameters.data[argument];
     Object *value = call->values[argument] != NULL ? call->values[argument] : parameter->otherwise;
-    if (value == NULL)
-        return refuse_call(
-            eval, call->at,
-            arena_printf(eval->arena, "the kernel needs the argument '%s'", parameter->name));
+    if (value == NULL) return lacks_argument(eval, call->at, parameter->name);
     if (host_value(eval, value, &call->arguments[index])) return true;
     FAIL(eval, expected_kind, call->at, parameter->name, "a number or an array",
          object_repr(eval, value));
@@ -129,11 +122,15 @@ static bool set_gradients(const Call *call, HostLaunch *launch)
     const uint32_t count = call->gradients ? call->gradients->as.list.count : 0;
     HostValue *values = arena_new_array(eval->arena, HostValue, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        if (!host_value(eval, call->gradients->as.list.items[i], &values[i]))
-            return refuse_call(eval, call->at, "a gradient is an array");
+        if (!host_value(eval, call->gradients->as.list.items[i], &values[i])) {
+            FAIL(eval, expected_kind, call->at, "a gradient", "an array",
+                 object_repr(eval, call->gradients->as.list.items[i]));
+            return false;
+        }
     launch->gradients = values;
     launch->gradient_count = (int)count;
     launch->consumes = call->consumes;
+    launch->each = call->each;
     return true;
 }
 
@@ -170,21 +167,18 @@ static bool spread_rest(Eval *eval, const Signature *signature,
         if (!specialisation_takes(signature, specialisation, place)) continue;
         values[place] = arguments->positional.data[given++];
     }
-    if (given < arguments->positional.count)
-        return refuse_call(eval, arguments->at,
-                           arena_printf(eval->arena,
-                                        "the compiled kernel takes %zu arguments, not %zu: its "
-                                        "keys are part of it",
-                                        given, arguments->positional.count));
+    if (given < arguments->positional.count) {
+        FAIL(eval, many_arguments, arguments->at, "the compiled kernel, whose keys are part of it,",
+             (unsigned)given, (unsigned)arguments->positional.count);
+        return false;
+    }
     for (size_t i = 0; i < rest.names.count; i++) {
         place = signature_find(signature, rest.names.data[i]);
         if (place < signature->parameters.count &&
-            !specialisation_takes(signature, specialisation, place))
-            return refuse_call(eval, arguments->at,
-                               arena_printf(eval->arena,
-                                            "'%s' is part of the compiled kernel: compile another "
-                                            "one for another value",
-                                            rest.names.data[i]));
+            !specialisation_takes(signature, specialisation, place)) {
+            FAIL(eval, key_given, arguments->at, rest.names.data[i]);
+            return false;
+        }
     }
     return spread_arguments(eval, signature, &rest, values);
 }
@@ -199,11 +193,10 @@ static bool check_tensors(Eval *eval, const Signature *signature,
         const Object *key = tensor_key(eval, parameter, values[i], at);
         if (key == NULL) return false;
         if (tensor_key_matches(eval, specialisation->keys[i], key)) continue;
-        return refuse_call(eval, at,
-                           arena_printf(eval->arena, "argument '%s': the kernel is compiled as %s",
-                                        parameter->name,
-                                        specialisation_title(eval, signature, specialisation,
-                                                             kernel_name(signature->instance))));
+        FAIL(eval, compiled_for, at, parameter->name,
+             specialisation_title(eval, signature, specialisation,
+                                  kernel_name(signature->instance)));
+        return false;
     }
     return true;
 }
@@ -251,7 +244,7 @@ static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
 }
 
 static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments,
-                          const Object *gradients, bool consumes)
+                          const Object *gradients, bool consumes, bool each)
 {
     Object *instance =
         callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
@@ -273,17 +266,18 @@ static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments
                  .values = values,
                  .gradients = gradients,
                  .consumes = consumes,
+                 .each = each,
                  .at = arguments->at};
     return launch_values(&call);
 }
 
 Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
 {
-    return launch_any(eval, callee, arguments, NULL, false);
+    return launch_any(eval, callee, arguments, NULL, false, false);
 }
 
 Object *launch_gradient(Eval *eval, Object *callee, const Arguments *arguments, Object *gradients,
-                        bool consumes)
+                        bool consumes, bool each)
 {
-    return launch_any(eval, callee, arguments, gradients, consumes);
+    return launch_any(eval, callee, arguments, gradients, consumes, each);
 }

@@ -5,6 +5,8 @@
  * evaluated in the host region, and opens its launches there (launches.c). */
 #include "eval/export/export.h"
 
+#include "ir/workspace.h"
+
 #include <string.h>
 
 /* ---- the grid: scalar code copied to the host region ---- */

@@ -121,24 +121,24 @@ Object *core_launch_end(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
-/* launch_order(panel, order): how the grid's blocks follow each other. */
-Object *core_launch_order(Eval *eval, const Bound *bound)
+/* launch_rasterize(panel, by): how the grid's blocks follow each other. */
+Object *core_launch_rasterize(Eval *eval, const Bound *bound)
 {
     int64_t panel;
     const Staging *staging = eval->staging;
-    const Object *order = bound->values[1];
+    const Object *by = bound->values[1];
     if (!stage_ready(eval, bound->at) ||
         !object_as_int(eval, bound->values[0], "the height of a panel", &panel))
         return NULL;
     if (staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
-    const bool known = order->kind == OBJECT_TEXT && (strcmp(order->as.text.data, "row") == 0 ||
-                                                      strcmp(order->as.text.data, "column") == 0);
+    const bool known = by->kind == OBJECT_TEXT && (strcmp(by->as.text.data, "row") == 0 ||
+                                                   strcmp(by->as.text.data, "column") == 0);
     if (panel < 1 || panel > INT16_MAX || !known)
         return FAIL(eval, unknown_choice, bound->at, "the order of blocks",
                     "a panel of 1 to 32767 blocks, by 'row' or by 'column'");
     op_set_int(staging->launch, ATTR_panel, panel);
-    op_set_text(staging->launch, ATTR_order,
-                intern_text(eval->session->names, order->as.text.data));
+    op_set_text(staging->launch, ATTR_rasterize,
+                intern_text(eval->session->names, by->as.text.data));
     return eval->none;
 }
 
@@ -173,14 +173,14 @@ Object *core_block_extents(Eval *eval, const Bound *bound)
 /* ---- results ---- */
 
 Object *result_new(Eval *eval, Name name, DType dtype, int rank, Value *const *extents, Span at,
-                   int order)
+                   int position)
 {
     Staging *staging = eval->staging;
     Value *pointer = kernel_add_parameter(
         staging->kernel, name, type_pointer(staging->kernel->types, dtype, SPACE_GLOBAL), at);
     vec_push(eval->arena, &staging->parameter_arguments, -1);
     Result result = {
-        .view = view_new(eval, pointer, rank, extents, NULL), .at = at, .order = order};
+        .view = view_new(eval, pointer, rank, extents, NULL), .at = at, .position = position};
     vec_push(eval->arena, &staging->results, result);
     return object_ir(eval, result.view);
 }
@@ -209,14 +209,14 @@ Object *core_result(Eval *eval, const Bound *bound)
     return result_new(eval, name, dtype, rank, extents, bound->at, -1);
 }
 
-static const Result *result_at(const Staging *staging, int order)
+static const Result *result_at(const Staging *staging, int position)
 {
     for (size_t i = 0; i < staging->results.count; i++)
-        if (staging->results.data[i].order == order) return &staging->results.data[i];
+        if (staging->results.data[i].position == position) return &staging->results.data[i];
     return NULL;
 }
 
-static bool take_returned(Eval *eval, Object *given, int order)
+static bool take_returned(Eval *eval, Object *given, int position)
 {
     Staging *staging = eval->staging;
     const Object *object =
@@ -225,12 +225,12 @@ static bool take_returned(Eval *eval, Object *given, int order)
     for (size_t i = 0; i < staging->results.count; i++) {
         Result *result = &staging->results.data[i];
         if (object->kind != OBJECT_IR || object->as.ir.value != result->view) continue;
-        if (result->order < 0 && result_at(staging, order) != NULL) {
+        if (result->position < 0 && result_at(staging, position) != NULL) {
             FAIL(eval, results_given, eval->at);
             return false;
         }
-        if (result->order < 0) {
-            result->order = order;
+        if (result->position < 0) {
+            result->position = position;
             return true;
         }
         FAIL(eval, returned_twice, eval->at);
@@ -251,7 +251,7 @@ static bool take_all_returned(Eval *eval, Object *returned)
     return true;
 }
 
-static void add_result(Eval *eval, const Result *result, int order)
+static void add_result(Eval *eval, const Result *result, int position)
 {
     Staging *staging = eval->staging;
     Kernel *kernel = staging->kernel;
@@ -265,7 +265,7 @@ static void add_result(Eval *eval, const Result *result, int order)
     vec_push(eval->arena, &staging->tensor_arguments, -1);
     Builder builder = builder_at_end(kernel->host, result->at);
     op_set_int(build_op(&builder, OP_result_shape, rank, operand_list(view, extents), 0, NULL),
-               ATTR_index, order);
+               ATTR_index, position);
 }
 
 static int moved(const int *places, int parameter)
@@ -303,7 +303,7 @@ static void move_parameters(Eval *eval, Kernel *kernel, const int *places, int c
 }
 
 /* Brings the results' parameters behind the others, in the order in which they are returned. */
-static void order_parameters(Eval *eval, Kernel *kernel)
+static void move_results_behind(Eval *eval, Kernel *kernel)
 {
     const Staging *staging = eval->staging;
     const int count = kernel_argument_count(kernel), results = (int)staging->results.count;
@@ -322,12 +322,12 @@ static bool finish_results(Eval *eval, Object *returned)
     Staging *staging = eval->staging;
     bool good = take_all_returned(eval, returned);
     for (size_t i = 0; good && i < staging->results.count; i++) {
-        if (staging->results.data[i].order >= 0) continue;
+        if (staging->results.data[i].position >= 0) continue;
         FAIL(eval, never_returned, staging->results.data[i].at);
         good = false;
     }
     if (!good) return false;
-    order_parameters(eval, staging->kernel);
+    move_results_behind(eval, staging->kernel);
     for (int i = 0; i < (int)staging->results.count; i++)
         add_result(eval, result_at(staging, i), i);
     return true;

@@ -190,6 +190,23 @@ static bool run_statements(Eval *eval, Scope *scope, Nodes body)
     return stage_result(eval->session, flow != FLOW_ERROR, "run");
 }
 
+static Scope *text_scope(Eval *eval, Unit *unit)
+{
+    Scope *scope = scope_new(eval, SCOPE_TOP, unit->scope, unit);
+    scope->host_names = true;
+    return unit->statements = scope;
+}
+
+static bool run_text(Eval *eval, Scope *scope, const char *statements)
+{
+    const Source *source =
+        source_from_text(eval->session, "<statements>", statements, strlen(statements));
+    size_t errors = diag_error_count(eval->session->diags);
+    const Module *module = parse_source(eval->session, source);
+    return diag_error_count(eval->session->diags) == errors &&
+           run_statements(eval, scope, module->tree->body);
+}
+
 bool program_run(Program *program, const char *statements)
 {
     Eval *eval = &program->eval;
@@ -201,13 +218,13 @@ bool program_run(Program *program, const char *statements)
             object_text(eval, "__main__", strlen("__main__"));
         return run_statements(eval, unit->scope, unit->tree->tree->body);
     }
-    const Source *source =
-        source_from_text(eval->session, "<statements>", statements, strlen(statements));
-    size_t errors = diag_error_count(eval->session->diags);
-    const Module *module = parse_source(eval->session, source);
-    if (diag_error_count(eval->session->diags) != errors) return false;
-    Scope *scope = scope_new(eval, SCOPE_TOP, unit->scope, unit);
-    scope->host_names = true;
-    unit->statements = scope;
-    return run_statements(eval, scope, module->tree->body);
+    return run_text(eval, text_scope(eval, unit), statements);
+}
+
+bool program_continue(Program *program, const char *statements)
+{
+    Eval *eval = &program->eval;
+    Scope *scope = program->unit->statements;
+    eval_begin_work(eval);
+    return run_text(eval, scope != NULL ? scope : text_scope(eval, program->unit), statements);
 }

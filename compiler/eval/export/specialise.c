@@ -85,9 +85,9 @@ Object *specialise_key(Eval *eval, const KernelParameter *parameter, Object *val
 
 /* ---- arguments ---- */
 
-bool refuse_call(Eval *eval, Span at, const char *text)
+bool lacks_argument(Eval *eval, Span at, const char *name)
 {
-    FAIL(eval, call_arguments, at, text);
+    FAIL(eval, missing_argument, at, "the kernel", name);
     return false;
 }
 
@@ -119,10 +119,11 @@ bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *a
     for (size_t i = 0; i < count && taken < arguments->positional.count; i++)
         if (!signature->parameters.data[i].is_result)
             values[i] = arguments->positional.data[taken++];
-    if (taken < arguments->positional.count)
-        return refuse_call(eval, arguments->at,
-                           arena_printf(eval->arena, "the kernel takes %zu arguments, not %zu",
-                                        taken, arguments->positional.count));
+    if (taken < arguments->positional.count) {
+        FAIL(eval, many_arguments, arguments->at, "the kernel", (unsigned)taken,
+             (unsigned)arguments->positional.count);
+        return false;
+    }
     for (size_t i = 0; i < arguments->names.count; i++) {
         Name name = arguments->names.data[i];
         size_t place = signature_find(signature, name);
@@ -131,13 +132,14 @@ bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *a
                      arguments->named.data[i]);
             continue;
         }
-        if (place == count || signature->parameters.data[place].is_result)
-            return refuse_call(eval, arguments->at,
-                               arena_printf(eval->arena, "%s has no parameter '%s'",
-                                            kernel_name(signature->instance), name));
-        if (values[place] != NULL && signature->is_function)
-            return refuse_call(eval, arguments->at,
-                               arena_printf(eval->arena, "argument '%s' is given twice", name));
+        if (place == count || signature->parameters.data[place].is_result) {
+            FAIL(eval, unknown_parameter, arguments->at, kernel_name(signature->instance), name);
+            return false;
+        }
+        if (values[place] != NULL && signature->is_function) {
+            FAIL(eval, argument_twice, arguments->at, name);
+            return false;
+        }
         values[place] = arguments->named.data[i];
     }
     return true;
@@ -477,4 +479,17 @@ Object *core_kernel_text(Eval *eval, const Bound *bound)
     Object *result = object_text(eval, text.data, text.length);
     buf_free(&text);
     return result;
+}
+
+/* kernel_code(kernel): a compiled kernel's code is made now; without a host there is nobody to make
+ * it. Gives the kernel. */
+Object *core_kernel_code(Eval *eval, const Bound *bound)
+{
+    Object *object = bound->values[0];
+    if (object->kind != OBJECT_SPECIALISATION)
+        return FAIL(eval, expected_kind, bound->at, "what is made", "a compiled kernel",
+                    object_repr(eval, object));
+    Specialisation *specialisation = object->as.specialisation;
+    if (!specialisation_build(eval, specialisation)) return NULL;
+    return eval->host == NULL || build_now(eval, specialisation) ? object : NULL;
 }

@@ -64,7 +64,7 @@ Object *core_tensor_type(Eval *eval, const Bound *bound)
     return object;
 }
 
-/* ---- what is known of a tensor ---- */
+/* ---- facts about a tensor ---- */
 
 bool object_is_tensor(const Object *object)
 {
@@ -159,10 +159,9 @@ static Object *extent_key(Eval *eval, const Object *extent, int64_t known)
     return is_key ? object_int(eval, known) : eval->none;
 }
 
-static bool refuse(Eval *eval, const KernelParameter *parameter, Span at, const char *text)
+/* Behind a message on an argument for it; false. */
+static bool show_parameter(const Eval *eval, const KernelParameter *parameter)
 {
-    FAIL(eval, call_arguments, at,
-         arena_printf(eval->arena, "argument '%s': %s", parameter->name, text));
     if (eval->quiet == 0)
         diag_note(eval->session->diags, parameter->span, "'%s' is declared here", parameter->name);
     return false;
@@ -172,11 +171,11 @@ static bool check_extents(Eval *eval, const KernelParameter *parameter, Object *
                           const int64_t *given, const char *what, Span at)
 {
     for (int i = 0; i < parameter->tensor->rank; i++)
-        if (wanted[i]->kind == OBJECT_INT && wanted[i]->as.integer != given[i])
-            return refuse(eval, parameter, at,
-                          arena_printf(eval->arena, "%s %d is %lld, and the kernel is for %lld",
-                                       what, i, (long long)given[i],
-                                       (long long)wanted[i]->as.integer));
+        if (wanted[i]->kind == OBJECT_INT && wanted[i]->as.integer != given[i]) {
+            FAIL(eval, argument_extent, at, parameter->name, what, i, (long long)given[i],
+                 (long long)wanted[i]->as.integer);
+            return show_parameter(eval, parameter);
+        }
     return true;
 }
 
@@ -186,10 +185,11 @@ static bool check_dtype(Eval *eval, const KernelParameter *parameter, const Tens
 {
     const TensorType *tensor = parameter->tensor;
     if (tensor->any_dtype || dtype_holds(tensor->dtype, given->dtype)) return true;
-    if (!given->is_placeholder)
-        return refuse(eval, parameter, at,
-                      arena_printf(eval->arena, "the array is of %s, and the kernel is for %s",
-                                   dtype_user_name(given->dtype), dtype_user_name(tensor->dtype)));
+    if (!given->is_placeholder) {
+        FAIL(eval, argument_dtype, at, parameter->name, dtype_user_name(given->dtype),
+             dtype_user_name(tensor->dtype));
+        return show_parameter(eval, parameter);
+    }
     Name place = intern_printf(eval->session->names, "%p %u %s", (const void *)at.source, at.begin,
                                parameter->name);
     if (map_has(&eval->warned, place)) return true; /* even in silence: it may be looked at once */
@@ -203,18 +203,18 @@ static bool check_spec(Eval *eval, const KernelParameter *parameter, const Tenso
                        Span at)
 {
     const TensorType *tensor = parameter->tensor;
-    if (tensor->rank != given->rank)
-        return refuse(eval, parameter, at,
-                      arena_printf(eval->arena, "its rank is %d, and the kernel is for rank %d",
-                                   given->rank, tensor->rank));
+    if (tensor->rank != given->rank) {
+        FAIL(eval, argument_rank, at, parameter->name, given->rank, tensor->rank);
+        return show_parameter(eval, parameter);
+    }
     if (!check_dtype(eval, parameter, given, at) ||
         !check_extents(eval, parameter, tensor->shape, given->shape, "extent", at))
         return false;
     if (tensor->is_strided)
         return check_extents(eval, parameter, tensor->strides, given->strides, "stride", at);
     if (spec_is_packed(given)) return true;
-    return refuse(eval, parameter, at,
-                  "the array is not contiguous: annotate its strides, or copy it");
+    FAIL(eval, argument_strides, at, parameter->name);
+    return show_parameter(eval, parameter);
 }
 
 static Object *keys_of(Eval *eval, Object *const *extents, int rank, const int64_t *known)
@@ -289,14 +289,9 @@ static bool agrees(Eval *eval, const Part *part, int dim, const Symbol *symbol, 
     if (key->kind != OBJECT_INT || known->kind != OBJECT_INT ||
         key->as.integer == known->as.integer)
         return true;
-    FAIL(eval, call_arguments, eval->staging->at,
-         arena_printf(eval->arena, "argument '%s': %s %d is %lld, but '%s' is %lld elsewhere",
-                      part->parameter->name, part->what, dim, (long long)key->as.integer,
-                      symbol->name, (long long)known->as.integer));
-    if (eval->quiet == 0)
-        diag_note(eval->session->diags, part->parameter->span, "'%s' is declared here",
-                  part->parameter->name);
-    return false;
+    FAIL(eval, extents_disagree, eval->staging->at, part->parameter->name, part->what, dim,
+         (long long)key->as.integer, symbol->name, (long long)known->as.integer, "elsewhere");
+    return show_parameter(eval, part->parameter);
 }
 
 static bool stage_symbol(Eval *eval, const Part *part, int dim, const Symbol *symbol, Object *key)
@@ -582,9 +577,8 @@ bool tensors_take_told(Eval *eval, const Specialisation *specialisation)
             intern(eval->session->names, name->as.text.data, name->as.text.length);
         const Object *known = map_get(&eval->staging->symbols, interned);
         if (known != NULL && known->kind == OBJECT_INT) continue;
-        FAIL(eval, call_arguments, specialisation->at,
-             arena_printf(eval->arena, "%s has no parameter '%s', and no extent of that name",
-                          kernel_name(specialisation->instance), interned));
+        FAIL(eval, unknown_told, specialisation->at, kernel_name(specialisation->instance),
+             interned);
         return false;
     }
     return true;

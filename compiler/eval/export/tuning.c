@@ -55,16 +55,12 @@ static bool check_names(Eval *eval, const Signature *signature,
                                      : signature->parameters.count;
             if (place == signature->parameters.count ||
                 signature->parameters.data[place].kind != PARAMETER_KEY)
-                return refuse_call(eval, specialisation->at,
-                                   arena_printf(eval->arena,
-                                                "a configuration gives %s, which is no "
-                                                "compile-time parameter of %s",
-                                                object_repr(eval, name),
-                                                kernel_name(signature->instance)));
+                return FAIL(eval, configuration_name, specialisation->at, object_repr(eval, name),
+                            kernel_name(signature->instance)),
+                       false;
             if (dict_get(eval, first, name) == NULL ||
                 configuration->as.dict.keys.count != first->as.dict.keys.count)
-                return refuse_call(eval, specialisation->at,
-                                   "the configurations do not give the same names");
+                return FAIL(eval, configurations_differ, specialisation->at), false;
         }
     }
     return true;
@@ -84,14 +80,14 @@ bool tuning_plan(Eval *eval, const Signature *signature, Object *const *values,
     const Object *members = instance_attribute(eval, signature->instance, "__members__");
     if (all == NULL || !object_is_sequence(all) || all->as.list.count == 0) return true;
     if (members != NULL && !are_members(members, all->as.list.count))
-        return refuse_call(eval, specialisation->at,
-                           "__members__ has a kernel for each configuration");
+        return FAIL(eval, member_count, specialisation->at, all->as.list.count), false;
     ObjectVec *out = &specialisation->configurations;
     for (uint32_t i = 0; i < all->as.list.count; i++) {
         Object *configuration = all->as.list.items[i];
         if (configuration->kind != OBJECT_DICT)
-            return refuse_call(eval, specialisation->at,
-                               "a configuration is a dict of names and values");
+            return FAIL(eval, expected_kind, specialisation->at, "a configuration",
+                        "a dict of names and values", object_repr(eval, configuration)),
+                   false;
         if (members == NULL) configuration = without_given(eval, signature, values, configuration);
         if (members == NULL && is_among(eval, out, configuration)) continue;
         if (!eval_may_add(eval, out->count, "configurations", specialisation->at)) return false;
@@ -182,8 +178,8 @@ static bool make_member(Eval *eval, const Signature *signature, const Specialisa
         Signature own;
         out->instance = family->members.data[index];
         if (!signature_read(eval, out->instance, family->at, &own)) return false;
-        return same_parameters(signature, &own) ||
-               refuse_call(eval, family->at, "it takes other arguments than the first one");
+        if (!same_parameters(signature, &own)) FAIL(eval, member_arguments, family->at);
+        return same_parameters(signature, &own);
     }
     const Object *configuration = family->configurations.data[index];
     Object **values = arena_new_array(eval->arena, Object *, count + 1);
@@ -294,8 +290,8 @@ Object *core_new_instance(Eval *eval, const Bound *bound)
     Arguments arguments = {.at = bound->at};
     if (bound->values[0]->kind != OBJECT_CLASS || !object_is_sequence(positional) ||
         named->kind != OBJECT_DICT)
-        return FAIL(eval, call_arguments, bound->at,
-                    "new_instance takes a class, a list and a dict");
+        return FAIL(eval, expected_kind, bound->at, "the arguments of new_instance()",
+                    "a class, a list and a dict", object_repr(eval, bound->values[0]));
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
     for (size_t i = 0; i < named->as.dict.keys.count; i++) {
@@ -333,7 +329,8 @@ Object *core_skip_configuration(Eval *eval, const Bound *bound)
     Object *configuration = bound->values[0];
     Buf why = {0};
     if (configuration->kind != OBJECT_DICT)
-        return FAIL(eval, call_arguments, bound->at, "skip_configuration takes a dict");
+        return FAIL(eval, expected_kind, bound->at, "a configuration", "a dict of names and values",
+                    object_repr(eval, configuration));
     object_print(eval, bound->values[1], TEXT_STR, &why);
     const char *text = arena_copy_text(eval->arena, why.data, why.length);
     buf_free(&why);

@@ -34,11 +34,17 @@ static int parse_signature(const char *signature, SignaturePart *parts)
     return count;
 }
 
-static Object *complain(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
-                        const char *what)
+static const char *row_title(Eval *eval, const BuiltinRow *row)
 {
-    return FAIL(eval, call_arguments, arguments->at,
-                arena_printf(eval->arena, "%s(%s) %s", row->name, row->signature, what));
+    return arena_printf(eval->arena, "%s(%s)", row->name, row->signature);
+}
+
+static bool lacks(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
+                  const SignaturePart *part)
+{
+    FAIL(eval, missing_argument, arguments->at, row_title(eval, row),
+         arena_copy_text(eval->arena, part->name, part->length));
+    return false;
 }
 
 static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *arguments,
@@ -51,7 +57,7 @@ static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *argum
                                  strncmp(parts[place].name, name, parts[place].length) != 0))
             place++;
         if (place == count || bound->values[place] != NULL) {
-            complain(eval, row, arguments, arena_printf(eval->arena, "takes no '%s'", name));
+            FAIL(eval, unknown_parameter, arguments->at, row_title(eval, row), name);
             return false;
         }
         bound->values[place] = arguments->named.data[i];
@@ -75,15 +81,14 @@ static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *a
         }
     }
     if (taken < given) {
-        complain(eval, row, arguments, "got too many arguments");
+        FAIL(eval, many_arguments, arguments->at, row_title(eval, row), (unsigned)taken,
+             (unsigned)given);
         return false;
     }
     if (!bind_named(eval, row, arguments, parts, count, bound)) return false;
     for (int i = 0; i < count; i++)
-        if (bound->values[i] == NULL && !parts[i].optional && !parts[i].takes_rest) {
-            complain(eval, row, arguments, "lacks an argument");
-            return false;
-        }
+        if (bound->values[i] == NULL && !parts[i].optional && !parts[i].takes_rest)
+            return lacks(eval, row, arguments, &parts[i]);
     return true;
 }
 
@@ -108,10 +113,8 @@ static bool is_module(const char *module)
 static bool check_self(Eval *eval, const BuiltinRow *row, const Arguments *arguments, Span at)
 {
     if (is_module(row->module) || strncmp(row->signature, "self", 4) != 0) return true;
-    if (arguments->positional.count == 0) {
-        complain(eval, row, arguments, "lacks an argument");
-        return false;
-    }
+    if (arguments->positional.count == 0)
+        return lacks(eval, row, arguments, &(SignaturePart){.name = "self", .length = 4});
     const Object *self = arguments->positional.data[0];
     if (strcmp(object_kind_name(self), row->module) == 0 ||
         (self->kind == OBJECT_BOOL && strcmp(row->module, "int") == 0))
@@ -128,9 +131,9 @@ static void charge(Eval *eval, const Arguments *arguments)
     const Object *self =
         arguments->positional.count > 0 ? arguments->positional.data[0] : eval->none;
     if (self->kind == OBJECT_TEXT)
-        eval_work(eval, self->as.text.length / WORK_BYTES);
+        eval_work(eval, self->as.text.length / WORK_LETTERS);
     else if (self->kind == OBJECT_LIST)
-        eval_work(eval, self->as.list.count / WORK_BYTES);
+        eval_work(eval, self->as.list.count / WORK_ITEMS);
 }
 
 static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
@@ -249,8 +252,35 @@ Object *builtin_len(Eval *eval, const Bound *bound)
                 object_repr(eval, object));
 }
 
+static Object *combine(Eval *eval, Operator op, Object *a, Object *b, Span at)
+{
+    return a != NULL && b != NULL ? operate_binary(eval, op, a, b, at) : NULL;
+}
+
+/* A range whose bounds a run tells: from start + (stop - start - sign) // step * step back to it.
+ */
+static Object *reversed_range(Eval *eval, const Object *range, Span at)
+{
+    Object *start = range->as.range.start, *stop = range->as.range.stop;
+    Object *step = range->as.range.step, *one = object_int(eval, 1), *zero = object_int(eval, 0);
+    Object *up = eval->ops->operate_compare(eval, OPERATOR_Gt, step, zero, at);
+    Object *sign = combine(eval, OPERATOR_Mult, up, object_int(eval, 2), at);
+    sign = combine(eval, OPERATOR_Sub, sign, one, at);
+    Object *way = combine(eval, OPERATOR_Sub, stop, start, at);
+    way = combine(eval, OPERATOR_FloorDiv, combine(eval, OPERATOR_Sub, way, sign, at), step, at);
+    Object *last =
+        combine(eval, OPERATOR_Add, start, combine(eval, OPERATOR_Mult, way, step, at), at);
+    Object *const given[3] = {last, combine(eval, OPERATOR_Sub, start, step, at),
+                              combine(eval, OPERATOR_Sub, zero, step, at)};
+    return given[0] && given[1] && given[2] ? range_new(eval, given, at) : NULL;
+}
+
 Object *builtin_reversed(Eval *eval, const Bound *bound)
 {
+    const Object *range = bound->values[0];
+    int64_t count;
+    if (range->kind == OBJECT_RANGE && range->as.range.map == NULL && !range_count(range, &count))
+        return reversed_range(eval, range, bound->at);
     Object *items = eval->ops->iterate(eval, bound->values[0], bound->at);
     Object *turned = object_list(eval, OBJECT_LIST, NULL, 0);
     for (uint32_t i = items != NULL ? items->as.list.count : 0; i-- > 0;)
@@ -379,8 +409,8 @@ static bool own_type_has(const Object *type, ObjectKind kind)
 /* Whether one of Python's own types is among what the class derives from. */
 static bool class_has_type(const Object *class, const Object *type)
 {
-    for (int i = 0; i < class->as.class->order_count; i++) {
-        const Object *written = class->as.class->order[i]->as.class->written;
+    for (int i = 0; i < class->as.class->mro_count; i++) {
+        const Object *written = class->as.class->mro[i]->as.class->written;
         for (uint32_t k = 0; k < written->as.list.count; k++)
             if (object_is(NULL, written->as.list.items[k], type)) return true;
     }
@@ -516,8 +546,8 @@ static Object *make_type(Eval *eval, const Bound *bound)
     ObjectVec bases = {0};
     const Object *name = bound->values[0], *given = bound->values[1], *dict = bound->values[2];
     if (name->kind != OBJECT_TEXT || !object_is_sequence(given) || dict->kind != OBJECT_DICT)
-        return FAIL(eval, call_arguments, bound->at,
-                    "type() takes an object, or name, bases and dict");
+        return FAIL(eval, expected_kind, bound->at, "the arguments of type()",
+                    "an object, or name, bases and dict", object_repr(eval, name));
     for (uint32_t i = 0; i < given->as.list.count; i++)
         if (given->as.list.items[i]->kind == OBJECT_CLASS ||
             given->as.list.items[i]->kind == OBJECT_BUILTIN)

@@ -68,24 +68,25 @@ static bool has_parameter(const Binder *binder, Name name)
     return false;
 }
 
-static bool complain(const Binder *binder, const char *format, const char *name)
+static const char *callee_name(const Binder *binder)
 {
-    Eval *eval = binder->eval;
-    const char *text = arena_printf(eval->arena, "%s() ", binder->function->name);
-    Buf buf = {0};
-    buf_text(&buf, text);
-    for (const char *c = format; *c != '\0'; c++) {
-        if (*c == '%')
-            buf_text(&buf, name);
-        else
-            buf_char(&buf, *c);
-    }
-    FAIL(eval, call_arguments, binder->given->at, buf.data);
+    return arena_printf(binder->eval->arena, "%s()", binder->function->name);
+}
+
+/* Behind a message on the call. */
+static bool show_callee(const Binder *binder)
+{
+    const Eval *eval = binder->eval;
     if (eval->quiet == 0 && !(binder->function->unit != NULL && binder->function->unit->is_library))
         diag_note(eval->session->diags, binder->function->node->span, "%s is defined here",
                   binder->function->name);
-    buf_free(&buf);
     return false;
+}
+
+static bool lacks(const Binder *binder, const char *name)
+{
+    FAIL(binder->eval, missing_argument, binder->given->at, callee_name(binder), name);
+    return show_callee(binder);
 }
 
 /* Parameter `index` of the positional ones, `count` of them in all. */
@@ -96,14 +97,14 @@ static bool bind_positional(Binder *binder, const Node *node, uint32_t index, ui
     uint32_t defaults = binder->parameters->defaults.count;
     Object *named = by_name ? take_named(binder, parameter->arg) : NULL;
     if (index < binder->positional.count) {
-        if (named != NULL)
-            return complain(binder, "got more than one value for '%'", parameter->arg);
-        return bind_one(binder, node, binder->positional.data[index]);
+        if (named == NULL) return bind_one(binder, node, binder->positional.data[index]);
+        FAIL(binder->eval, argument_twice, binder->given->at, parameter->arg);
+        return show_callee(binder);
     }
     if (named != NULL) return bind_one(binder, node, named);
     if (index + defaults >= count)
         return bind_one(binder, node, binder->function->defaults[index + defaults - count]);
-    return complain(binder, "needs the argument '%'", parameter->arg);
+    return lacks(binder, parameter->arg);
 }
 
 static bool bind_keyword_only(Binder *binder)
@@ -112,9 +113,7 @@ static bool bind_keyword_only(Binder *binder)
     for (uint32_t i = 0; i < names.count; i++) {
         Object *value = take_named(binder, NODE_AS(arg, names.items[i])->arg);
         if (value == NULL) value = binder->function->kw_defaults[i];
-        if (value == NULL)
-            return complain(binder, "needs the keyword argument '%'",
-                            NODE_AS(arg, names.items[i])->arg);
+        if (value == NULL) return lacks(binder, NODE_AS(arg, names.items[i])->arg);
         if (!bind_one(binder, names.items[i], value)) return false;
     }
     return true;
@@ -127,7 +126,8 @@ static bool check_names(const Binder *binder)
         const Name name = binder->given->names.data[i];
         if (has_parameter(binder, name)) continue;
         Nearest nearest = nearest_to(name);
-        complain(binder, "has no parameter '%'", name);
+        FAIL(binder->eval, unknown_parameter, binder->given->at, callee_name(binder), name);
+        show_callee(binder);
         nearest_try_parameters(&nearest, binder->parameters);
         nearest_hint(binder->eval, &nearest);
         return false;
@@ -144,8 +144,9 @@ static bool bind_rest(Binder *binder, uint32_t count)
         Object *rest = object_list(eval, OBJECT_TUPLE, behind, left);
         if (!bind_one(binder, binder->parameters->vararg, rest)) return false;
     } else if (binder->positional.count > count) {
-        return complain(binder, "takes % positional arguments at most",
-                        arena_printf(eval->arena, "%u", count));
+        FAIL(eval, many_arguments, binder->given->at, callee_name(binder), count,
+             (unsigned)binder->positional.count);
+        return show_callee(binder);
     }
     Object *extra = object_new(eval, OBJECT_DICT);
     for (size_t i = 0; i < binder->given->names.count; i++) {
@@ -299,8 +300,7 @@ Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments)
     instance->as.instance->arguments = object_list(eval, OBJECT_TUPLE, pair, 2);
     if (constructor == NULL) {
         if (arguments->positional.count + arguments->names.count == 0) return instance;
-        return FAIL(eval, call_arguments, arguments->at,
-                    arena_printf(eval->arena, "%s() takes no arguments", class->as.class->name));
+        return FAIL(eval, no_constructor, arguments->at, class->as.class->name);
     }
     if (constructor->kind == OBJECT_FUNCTION)
         return call_function(eval, constructor, instance, arguments) != NULL ? instance : NULL;
@@ -377,7 +377,8 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
 {
     if (is_placeholder(eval, arguments)) return dtype;
     if (arguments->positional.count != 1 || arguments->names.count != 0)
-        return FAIL(eval, call_arguments, arguments->at, "a conversion takes one value");
+        return FAIL(eval, conversion_value, arguments->at, dtype_user_name(dtype->as.dtype),
+                    (unsigned)(arguments->positional.count + arguments->names.count));
     Object *value = arguments->positional.data[0];
     if (!literal_fits(eval, value, dtype->as.dtype))
         return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),

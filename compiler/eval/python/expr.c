@@ -221,8 +221,7 @@ static bool add_named(Eval *eval, const Node *node, Name name, Object *value, si
 {
     for (size_t i = 0; i < others; i++)
         if (arguments->names.data[i] == name) {
-            FAIL(eval, call_arguments, eval_move_to(eval, node),
-                 arena_printf(eval->arena, "argument '%s' is given twice", name));
+            FAIL(eval, argument_twice, eval_move_to(eval, node), name);
             return false;
         }
     vec_push(eval->arena, &arguments->names, name);

@@ -89,6 +89,8 @@ static bool find_source(Eval *eval, Name path, Found *out)
     if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out)) return true;
     for (int i = 0; i < eval->options.import_path_count; i++)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
+    for (size_t i = 0; i < eval->folders.count; i++)
+        if (find_in_folder(eval, eval->folders.data[i], stem, out)) return true;
     return false;
 }
 
@@ -227,9 +229,8 @@ Flow eval_import(Eval *eval, const NodeImport *node)
 }
 
 /* `from .x import y` in package a.b means a.b.x, in module a.b it means a.x. */
-static Name absolute_name(Eval *eval, const NodeImportFrom *node)
+static Name absolute_name(Eval *eval, const Unit *unit, const NodeImportFrom *node)
 {
-    const Unit *unit = eval->frame->scope->unit;
     if (node->level == 0 || unit == NULL) return node->module;
     size_t length = strlen(unit->name);
     int up = unit->folder != NULL ? node->level - 1 : node->level;
@@ -350,7 +351,7 @@ static bool module_exists(Eval *eval, const Object *module, Span at)
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
 {
     Span at = node->base.span;
-    Name path = absolute_name(eval, node);
+    Name path = absolute_name(eval, eval->frame->scope->unit, node);
     if (path != NULL && strcmp(path, "__future__") == 0) return FLOW_NEXT;
     Object *module = path != NULL && path[0] != '\0' ? import_module(eval, path, at)
                                                      : missing_new(eval, "", "", at);
@@ -367,6 +368,32 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
             return FLOW_ERROR;
     }
     return module != NULL ? FLOW_NEXT : FLOW_ERROR;
+}
+
+static bool is_taken(Eval *eval, Unit *unit, Name name, Span at)
+{
+    AllNames all = {.eval = eval};
+    bool found;
+    Object *listed = unit_lookup(eval, unit, intern_text(eval->session->names, "__all__"),
+                                 UINT32_MAX, at, &found);
+    if (!found) return name[0] != '_';
+    if (listed == NULL || !module_names(eval, unit->object, at, &all)) return false;
+    for (size_t i = 0; i < all.names.count; i++)
+        if (all.names.data[i] == name) return true;
+    return false;
+}
+
+Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,
+                    bool *found)
+{
+    const Name path = absolute_name(eval, unit, node);
+    const Object *module =
+        path != NULL && path[0] != '\0' ? import_module(eval, path, node->base.span) : NULL;
+    *found = false;
+    if (module == NULL || module->kind != OBJECT_MODULE || module->as.unit == unit) return NULL;
+    Object *object = unit_lookup(eval, module->as.unit, name, UINT32_MAX, at, found);
+    if (*found && object != NULL) *found = is_taken(eval, module->as.unit, name, at);
+    return object;
 }
 
 /* names(module): those that `from module import *` takes. */

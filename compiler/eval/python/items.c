@@ -213,7 +213,7 @@ static Object *text_item(Eval *eval, const Object *text, Object *index, Span at)
     const bool good = index->kind == OBJECT_SLICE
                           ? slice_indices(eval, index, (int64_t)count, &part)
                           : normal_index(eval, text, index, (int64_t)count, at, &part.first);
-    if (!good || !eval_works(eval, length / WORK_BYTES, at)) return NULL;
+    if (!good || !eval_works(eval, length / WORK_LETTERS, at)) return NULL;
     if (part.count == 0) return object_text(eval, "", 0);
     const size_t *starts = count < length ? character_starts(eval, text, count, at) : NULL;
     if (count < length && starts == NULL) return NULL;

@@ -49,6 +49,7 @@ static bool pull_inner(Eval *eval, Object *iterator, Span at, Object **item)
         FAIL(eval, changed_size, at, keyed->kind == OBJECT_DICT ? "dict" : "set");
         return false;
     }
+    if (!eval_works(eval, WORK_OF_ITEM, at)) return false;
     if (pull != NULL && (!eval_step(eval, at) || !eval_may_nest(eval, at))) return false;
     if (!(pull != NULL ? pull : pull_item)(eval, iterator, at, item)) return false;
     iterator->as.iterator.ended = *item == NULL;

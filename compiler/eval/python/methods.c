@@ -28,12 +28,10 @@ Object *text_join(Eval *eval, const Bound *bound)
 
 static Object *map_letters(Eval *eval, const Object *text, char first, char last, int shift)
 {
-    Object *result = object_text(eval, text->as.text.data, text->as.text.length);
     char *copy = arena_copy_text(eval->arena, text->as.text.data, text->as.text.length);
     for (size_t i = 0; i < text->as.text.length; i++)
         if (copy[i] >= first && copy[i] <= last) copy[i] = (char)(copy[i] + shift);
-    result->as.text.data = copy;
-    return result;
+    return object_text_adopt(eval, copy, text->as.text.length);
 }
 
 Object *text_upper(Eval *eval, const Bound *bound)
@@ -53,7 +51,7 @@ Object *text_swapcase(Eval *eval, const Bound *bound)
     for (size_t i = 0; i < text->as.text.length; i++)
         if ((copy[i] >= 'a' && copy[i] <= 'z') || (copy[i] >= 'A' && copy[i] <= 'Z'))
             copy[i] ^= 'a' ^ 'A';
-    return object_text(eval, copy, text->as.text.length);
+    return object_text_adopt(eval, copy, text->as.text.length);
 }
 
 Object *text_expandtabs(Eval *eval, const Bound *bound)
@@ -282,8 +280,7 @@ Object *dict_method_update(Eval *eval, const Bound *bound)
 {
     Object *dict = bound->values[0];
     if (bound->rest->as.list.count > 1)
-        return FAIL(eval, call_arguments, bound->at,
-                    "update() takes one positional argument at most");
+        return FAIL(eval, many_arguments, bound->at, "update()", 1, bound->rest->as.list.count);
     for (uint32_t i = 0; i < bound->rest->as.list.count; i++)
         if (!update_from(eval, dict, bound->rest->as.list.items[i], bound->at)) return NULL;
     return update_from(eval, dict, bound->values[1], bound->at) ? eval->none : NULL;

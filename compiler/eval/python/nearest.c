@@ -35,8 +35,8 @@ void nearest_try_attributes(Eval *eval, Nearest *nearest, const Object *object)
     const Object *class = object->kind == OBJECT_CLASS ? object : object_class(object);
     if (object->kind == OBJECT_MODULE) try_unit(eval, nearest, object->as.unit);
     if (object->kind == OBJECT_INSTANCE) try_bindings(nearest, &object->as.instance->attributes);
-    for (int i = 0; class != NULL && i < class->as.class->order_count; i++)
-        try_bindings(nearest, &class->as.class->order[i]->as.class->attributes);
+    for (int i = 0; class != NULL && i < class->as.class->mro_count; i++)
+        try_bindings(nearest, &class->as.class->mro[i]->as.class->attributes);
 }
 
 void nearest_try_parameters(Nearest *nearest, const Nodearguments *parameters)

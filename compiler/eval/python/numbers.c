@@ -190,6 +190,7 @@ static const char *number_text(Eval *eval, const Object *text)
     const char *start = text->as.text.data, *end = start + text->as.text.length;
     while (start < end && isspace((unsigned char)*start)) start++;
     while (end > start && isspace((unsigned char)end[-1])) end--;
+    eval_work(eval, text->as.text.length / WORK_LETTERS);
     char *copy = arena_copy_text(eval->arena, start, (size_t)(end - start));
     size_t kept = 0;
     for (size_t i = 0; copy[i] != '\0'; i++) {
@@ -351,8 +352,7 @@ Object *builtin_dict(Eval *eval, const Bound *bound)
 {
     Object *dict = dict_new(eval);
     if (bound->rest->as.list.count > 1)
-        return FAIL(eval, call_arguments, bound->at,
-                    "dict() takes one positional argument at most");
+        return FAIL(eval, many_arguments, bound->at, "dict()", 1, bound->rest->as.list.count);
     if (bound->rest->as.list.count == 1)
         dict = dict_from(eval, bound->rest->as.list.items[0], bound->at);
     return dict != NULL ? operate_binary(eval, OPERATOR_BitOr, dict, bound->values[0], bound->at)

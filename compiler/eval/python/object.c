@@ -41,22 +41,21 @@ static bool find_order(Eval *eval, Object *object)
     Map tails = {0};
     for (int i = 0; i < class->base_count; i++) {
         const Class *base = class->bases[i]->as.class;
-        for (int j = 0; j < base->order_count; j++)
-            vec_push(eval->arena, &lists[i], base->order[j]);
+        for (int j = 0; j < base->mro_count; j++) vec_push(eval->arena, &lists[i], base->mro[j]);
         vec_push(eval->arena, &lists[count - 1], class->bases[i]);
-        total += (size_t)base->order_count;
+        total += (size_t)base->mro_count;
     }
     for (size_t i = 0; i < count; i++)
         for (size_t j = 1; j < lists[i].count; j++)
             count_in_tails(eval, &tails, lists[i].data[j], 1);
-    class->order = arena_new_array(eval->arena, Object *, total);
-    class->order[class->order_count++] = object;
+    class->mro = arena_new_array(eval->arena, Object *, total);
+    class->mro[class->mro_count++] = object;
     for (Object *next; (next = next_in_order(eval, lists, taken, count, &tails)) != NULL;) {
-        if (class->order_count > BASES_LIMIT)
+        if (class->mro_count > BASES_LIMIT)
             return FAIL(eval, too_much, class->at, "at compile time",
                         "1000 classes above one class"),
                    false;
-        class->order[class->order_count++] = next;
+        class->mro[class->mro_count++] = next;
     }
     for (size_t i = 0; i < count; i++)
         if (taken[i] < lists[i].count)
@@ -139,8 +138,8 @@ static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
     Arguments arguments = {.at = node->base.span};
     Object *method = NULL;
     if (!tell_names(eval, class, node->base.span)) return false;
-    for (int i = 1; method == NULL && i < class->as.class->order_count; i++) {
-        Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, hook);
+    for (int i = 1; method == NULL && i < class->as.class->mro_count; i++) {
+        Binding *binding = bindings_get(&class->as.class->mro[i]->as.class->attributes, hook);
         if (binding != NULL) method = binding->object;
     }
     if (method == NULL) return true;
@@ -289,7 +288,7 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
         return object_text(eval, class->name, strlen(class->name));
     if (name_is(name, "__dict__")) return attributes_dict(eval, object);
     if (name_is(name, "__mro__"))
-        return object_list(eval, OBJECT_TUPLE, class->order, (size_t) class->order_count);
+        return object_list(eval, OBJECT_TUPLE, class->mro, (size_t) class->mro_count);
     if (name_is(name, "__bases__")) return class->written;
     *found = false;
     return NULL;
@@ -331,9 +330,9 @@ static Object *find_in_super(Eval *eval, Object *object, Name name, Span at, boo
     Object *class = object_class(self) != NULL ? object_class(self) : self;
     const Class *c = class->as.class;
     int i = 0;
-    while (i < c->order_count && c->order[i] != after) i++;
-    for (i++; i < c->order_count; i++) {
-        Binding *binding = bindings_get(&c->order[i]->as.class->attributes, name);
+    while (i < c->mro_count && c->mro[i] != after) i++;
+    for (i++; i < c->mro_count; i++) {
+        Binding *binding = bindings_get(&c->mro[i]->as.class->attributes, name);
         if (binding == NULL || binding->object == NULL) continue;
         *found = true;
         return bind_found(eval, self, class, binding->object, at);

@@ -188,23 +188,40 @@ static Object *concatenate(Eval *eval, Object *left, Object *right, Span at)
     return list;
 }
 
+/* By doubling what is there already: few large copies. */
+static Object *repeat_text(Eval *eval, const Object *text, size_t times)
+{
+    const size_t length = text->as.text.length * times;
+    char *data = arena_alloc(eval->arena, length + 1);
+    size_t done = times > 0 ? text->as.text.length : 0;
+    memcpy(data, text->as.text.data, done);
+    for (size_t more; done < length; done += more) {
+        more = length - done < done ? length - done : done;
+        memcpy(data + done, data, more);
+    }
+    data[length] = '\0';
+    return object_text_adopt(eval, data, length);
+}
+
+static Object *repeat_list(Eval *eval, const Object *list, size_t times)
+{
+    Object *result = object_list(eval, list->kind, NULL, 0);
+    for (size_t i = 0; i < times; i++)
+        for (uint32_t j = 0; j < list->as.list.count; j++)
+            list_append(eval, result, list->as.list.items[j]);
+    return result;
+}
+
 static Object *repeat(Eval *eval, Object *sequence, int64_t times, Span at)
 {
-    size_t length = length_of(sequence);
-    times = times < 0 ? 0 : times;
+    const size_t length = length_of(sequence);
+    times = times < 0 || length == 0 ? 0 : times;
     if (length > 0 && times > ITEM_LIMIT / (int64_t)length) return FAIL(eval, result_length, at);
-    if (length == 0) times = 0;
-    Object *result = sequence->kind == OBJECT_TEXT ? object_text(eval, "", 0)
-                                                   : object_list(eval, sequence->kind, NULL, 0);
-    Buf buf = {0};
-    for (int64_t i = 0; i < times; i++) {
-        if (sequence->kind == OBJECT_TEXT) buf_bytes(&buf, sequence->as.text.data, length);
-        for (size_t j = 0; sequence->kind != OBJECT_TEXT && j < length; j++)
-            list_append(eval, result, sequence->as.list.items[j]);
-    }
-    if (sequence->kind == OBJECT_TEXT) result = object_text(eval, buf.data, buf.length);
-    buf_free(&buf);
-    return result;
+    const bool is_text = sequence->kind == OBJECT_TEXT;
+    const size_t items = length * (size_t)times;
+    if (!eval_works(eval, is_text ? items / WORK_BYTES : items, at)) return NULL;
+    return is_text ? repeat_text(eval, sequence, (size_t)times)
+                   : repeat_list(eval, sequence, (size_t)times);
 }
 
 static bool is_repeatable(const Object *object)
@@ -453,7 +470,7 @@ static Object *compare_order(Eval *eval, Operator op, Object *left, Object *righ
 
 static bool contains_text(Eval *eval, const Object *whole, const Object *part)
 {
-    eval_work(eval, whole->as.text.length / WORK_BYTES);
+    eval_work(eval, whole->as.text.length / WORK_LETTERS);
     return memmem(whole->as.text.data, whole->as.text.length, part->as.text.data,
                   part->as.text.length) != NULL;
 }

@@ -95,6 +95,9 @@ bool host_set_item(Eval *eval, Object *array, Object *index, Object *value, Span
 Object *import_module(Eval *eval, Name path, Span at); /* MODULE or MISSING; NULL: reported */
 Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
 Flow eval_import(Eval *eval, const NodeImport *node);
+/* The name among those that `from module import *` takes, in this unit. */
+Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,
+                    bool *found);
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
 /* What is known of a host module without a host, else reports; NULL. */
 Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at);
@@ -239,7 +242,6 @@ bool survey_reaches(Eval *eval, const Function *function);
 Flow survey_left(Eval *eval, const Node *statement);
 /* Whether a test is looked at though a mark of it fails. */
 bool survey_keeps(const Eval *eval, const Object *object);
-Flow survey_try(Eval *eval, const NodeTry *node);
 
 /* ---- text.c ---- */
 

@@ -181,16 +181,44 @@ static Flow run_attempt(Eval *eval, const NodeTry *node)
     return handle_fault(eval, node, &attempt);
 }
 
-Flow run_try(Eval *eval, const Node *node)
+static Flow run_whole_try(Eval *eval, const NodeTry *node)
 {
-    const NodeTry *n = NODE_AS(Try, node);
-    if (is_surveyed(eval)) return survey_try(eval, n);
-    eval_move(eval, node->span);
-    Flow flow = run_attempt(eval, n);
+    eval_move(eval, node->base.span);
+    Flow flow = run_attempt(eval, node);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
     /* What is returned is known before: the `finally` may return something else. */
     Object *result = eval->frame->result;
-    Flow last = eval->ops->eval_block(eval, n->finalbody);
+    Flow last = eval->ops->eval_block(eval, node->finalbody);
     if (last == FLOW_NEXT) eval->frame->result = result;
     return last == FLOW_NEXT ? flow : last;
+}
+
+static bool imports(Nodes body)
+{
+    for (uint32_t i = 0; i < body.count; i++)
+        if (body.items[i]->kind == NODE_Import || body.items[i]->kind == NODE_ImportFrom)
+            return true;
+    return false;
+}
+
+/* Code that is surveyed leaves out the statement that fails, not the rest of its block: handlers
+ * are for a module that is not there alone. */
+static Flow survey_try(Eval *eval, const NodeTry *node)
+{
+    if (imports(node->body)) {
+        eval->frame->is_surveyed = false;
+        const Flow flow = run_whole_try(eval, node);
+        eval->frame->is_surveyed = true;
+        return flow;
+    }
+    Flow flow = eval->ops->eval_block(eval, node->body);
+    if (flow == FLOW_NEXT) flow = eval->ops->eval_block(eval, node->orelse);
+    const Flow last = eval->ops->eval_block(eval, node->finalbody);
+    return last == FLOW_NEXT ? flow : last;
+}
+
+Flow run_try(Eval *eval, const Node *node)
+{
+    const NodeTry *n = NODE_AS(Try, node);
+    return is_surveyed(eval) ? survey_try(eval, n) : run_whole_try(eval, n);
 }

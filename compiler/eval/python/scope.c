@@ -189,13 +189,32 @@ static Object *lookup_places(Eval *eval, Unit *unit, const IndexVec *places, Nam
     return NULL;
 }
 
+/* Among what `from module import *` takes, the last ones first: nothing but the name is evaluated
+ * in the other module. Of those in other statements all is, when one is needed. */
+static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
+{
+    const IndexVec *places = map_get(&unit->definitions, intern_text(eval->session->names, "*"));
+    for (size_t i = places != NULL ? places->count : 0; i-- > 0 && !*found;) {
+        const uint32_t place = places->data[i];
+        const Node *node = unit->tree->tree->body.items[place];
+        const IndexVec one = {.data = &places->data[i], .count = 1};
+        Object *object = place >= index ? NULL
+                         : node->kind == NODE_ImportFrom
+                             ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at,
+                                                      found)
+                             : lookup_places(eval, unit, &one, name, index, at, found);
+        if (*found) return object;
+    }
+    return NULL;
+}
+
 Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
 {
     *found = false;
-    Name any = intern_text(eval->session->names, "*"); /* from module import * */
-    for (int i = 0; i < 2 && !unit->is_eager; i++) {
-        const IndexVec *places = map_get(&unit->definitions, i == 0 ? name : any);
-        Object *object = lookup_places(eval, unit, places, name, index, at, found);
+    if (!unit->is_eager) {
+        Object *object =
+            lookup_places(eval, unit, map_get(&unit->definitions, name), name, index, at, found);
+        if (!*found) object = lookup_stars(eval, unit, name, index, at, found);
         if (*found) return object;
     }
     Binding *own =

@@ -77,28 +77,3 @@ Flow survey_left(Eval *eval, const Node *statement)
     default: names_bound(eval, statement, forget_name, eval); return FLOW_NEXT;
     }
 }
-
-static bool imports(Nodes body)
-{
-    for (uint32_t i = 0; i < body.count; i++)
-        if (body.items[i]->kind == NODE_Import || body.items[i]->kind == NODE_ImportFrom)
-            return true;
-    return false;
-}
-
-/* Handlers are for what fails: but for a module that is not there that is left out. */
-Flow survey_try(Eval *eval, const NodeTry *node)
-{
-    Flow flow = FLOW_NEXT;
-    if (!imports(node->body)) {
-        flow = eval->ops->eval_block(eval, node->body);
-    } else {
-        eval->frame->is_surveyed = false;
-        flow = run_try(eval, &node->base);
-        eval->frame->is_surveyed = true;
-        return flow;
-    }
-    if (flow == FLOW_NEXT) flow = eval->ops->eval_block(eval, node->orelse);
-    const Flow last = eval->ops->eval_block(eval, node->finalbody);
-    return last == FLOW_NEXT ? flow : last;
-}

@@ -298,7 +298,8 @@ static Object *justify(Eval *eval, const Bound *bound, const char *align)
                                    : missing / 2 + (missing & width & 1);
     Buf buf = {0};
     const size_t fills = missing > 0 ? (size_t)missing * strlen(fill) : 0;
-    const bool good = text_grows(eval, &buf, text->as.text.length + fills, bound->at);
+    const bool good = eval_works(eval, fills / WORK_LETTERS, bound->at) &&
+                      text_grows(eval, &buf, text->as.text.length + fills, bound->at);
     for (int64_t i = 0; good && i < left; i++) buf_text(&buf, fill);
     buf_bytes(&buf, text->as.text.data, text->as.text.length);
     for (int64_t i = left; good && i < missing; i++) buf_text(&buf, fill);

@@ -163,8 +163,9 @@ Object *core_tile_element(Eval *eval, const Bound *bound)
                                       type_scalar(core_types(eval), type->dtype)));
 }
 
-/* element_put(memory, indices, value, condition, idle): in the threads where the condition holds;
- * `idle`: in those that are not in the launch, too. */
+/* element_put(memory, indices, value, condition, idle, copied): in the threads where the condition
+ * holds; `idle`: in those that are not in the launch, too; `copied`: a thread's own copy, which it
+ * waits for. */
 Object *core_element_put(Eval *eval, const Bound *bound)
 {
     Value *operands[2 + TYPE_RANK];
@@ -181,6 +182,7 @@ Object *core_element_put(Eval *eval, const Bound *bound)
     Op *op = build_op(&at, OP_element_store, 2 + operands[0]->type->rank, operands, 0, NULL);
     mark_once(eval, op);
     if (!argument_absent(bound->values[4])) op_set_int(op, ATTR_idle, 1);
+    if (!argument_absent(bound->values[5])) op_set_int(op, ATTR_async, 1);
     return eval->none;
 }
 

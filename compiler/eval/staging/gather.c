@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-typedef struct Places {
+typedef struct Elements {
     Value *memory;
     int rank; /* of the tiles */
     int64_t shape[TYPE_RANK];
     Value *indices[TYPE_RANK]; /* one a dimension of the memory */
     Span at;
-} Places;
+} Elements;
 
 /* ---- reading the indices ---- */
 
@@ -40,48 +40,48 @@ bool places_guard(const Eval *eval, const Object *object, const Object *index)
     return index->kind != OBJECT_SLICE && type->rank == (many ? (int)index->as.list.count : 1);
 }
 
-static bool read_index(Eval *eval, Places *places, int dim, Object *index)
+static bool read_index(Eval *eval, Elements *elements, int dim, Object *index)
 {
-    const int64_t extent = places->memory->type->shape[dim];
+    const int64_t extent = elements->memory->type->shape[dim];
     const Type *type = argument_type(index);
     if (index->kind == OBJECT_INT && index->as.integer < 0 && extent != TYPE_DYNAMIC)
         index = object_int(eval, index->as.integer + extent);
     if (type == NULL || type->kind != TYPE_TILE) {
         if (index->kind == OBJECT_SLICE) {
-            FAIL(eval, unsupported, places->at, "a slice beside an index that is a tile");
+            FAIL(eval, unsupported, elements->at, "a slice beside an index that is a tile");
             return false;
         }
-        return (places->indices[dim] = stage_index(eval, index, places->at)) != NULL;
+        return (elements->indices[dim] = stage_index(eval, index, elements->at)) != NULL;
     }
     if (!dtype_is_integer(type->dtype)) {
-        FAIL(eval, expected_kind, places->at, "an index", "an integer", object_repr(eval, index));
+        FAIL(eval, expected_kind, elements->at, "an index", "an integer", object_repr(eval, index));
         return false;
     }
     const bool narrow = dtype_bits(type->dtype) < 32 || type->dtype == DTYPE_i32;
-    places->indices[dim] =
+    elements->indices[dim] =
         stage_cast(eval, stage_value(eval, index), narrow ? DTYPE_i32 : DTYPE_i64);
     return true;
 }
 
 /* The shape of the loop, or else that of the tiles together. */
-static bool find_shape(Eval *eval, Places *places)
+static bool find_shape(Eval *eval, Elements *elements)
 {
     Value *sample = NULL;
-    for (int d = 0; d < places->memory->type->rank && eval->parallel == NULL; d++) {
-        Value *index = places->indices[d];
+    for (int d = 0; d < elements->memory->type->rank && eval->parallel == NULL; d++) {
+        Value *index = elements->indices[d];
         if (index->type->kind != TYPE_TILE) continue;
-        if (sample != NULL && !stage_same_shape(eval, places->at, &sample, &index)) return false;
+        if (sample != NULL && !stage_same_shape(eval, elements->at, &sample, &index)) return false;
         sample = index;
     }
-    places->rank = sample != NULL ? sample->type->rank : eval->parallel->rank;
-    for (int d = 0; d < places->rank; d++)
-        places->shape[d] = sample != NULL ? sample->type->shape[d] : eval->parallel->shape[d];
+    elements->rank = sample != NULL ? sample->type->rank : eval->parallel->rank;
+    for (int d = 0; d < elements->rank; d++)
+        elements->shape[d] = sample != NULL ? sample->type->shape[d] : eval->parallel->shape[d];
     return true;
 }
 
-static bool read_places(Eval *eval, Value *memory, Object *index, Span at, Places *out)
+static bool read_elements(Eval *eval, Value *memory, Object *index, Span at, Elements *out)
 {
-    *out = (Places){.memory = memory, .at = at};
+    *out = (Elements){.memory = memory, .at = at};
     const bool many = object_is_sequence(index);
     const int given = many ? (int)index->as.list.count : 1;
     if (memory->type->kind == TYPE_LOCAL) {
@@ -104,16 +104,17 @@ static bool read_places(Eval *eval, Value *memory, Object *index, Span at, Place
     return true;
 }
 
-static const Type *tile_type(Eval *eval, const Places *places, DType dtype)
+static const Type *tile_type(Eval *eval, const Elements *elements, DType dtype)
 {
-    return type_tile(core_types(eval), dtype, places->rank, places->shape, NULL);
+    return type_tile(core_types(eval), dtype, elements->rank, elements->shape, NULL);
 }
 
 /* ---- memory ---- */
 
-static int add_places(Eval *eval, const Places *places, Value **operands, int count, bool *masked)
+static int add_elements(Eval *eval, const Elements *elements, Value **operands, int count,
+                        bool *masked)
 {
-    for (int d = 0; d < places->memory->type->rank; d++) operands[count++] = places->indices[d];
+    for (int d = 0; d < elements->memory->type->rank; d++) operands[count++] = elements->indices[d];
     *masked = eval->parallel != NULL && eval->parallel->mask != NULL;
     if (*masked) operands[count++] = eval->parallel->mask;
     return count;
@@ -126,22 +127,22 @@ static void mark_access(const Eval *eval, Op *op, bool masked)
     if (eval->parallel == NULL) op_set_int(op, ATTR_lenient, 1);
 }
 
-static Value *build_gather(Eval *eval, const Places *places)
+static Value *build_gather(Eval *eval, const Elements *elements)
 {
     bool masked;
-    Value *operands[2 + TYPE_RANK] = {places->memory};
-    const int count = add_places(eval, places, operands, 1, &masked);
+    Value *operands[2 + TYPE_RANK] = {elements->memory};
+    const int count = add_elements(eval, elements, operands, 1, &masked);
     Value *tile = core_build(eval, OP_gather, count, operands,
-                             tile_type(eval, places, places->memory->type->dtype));
+                             tile_type(eval, elements, elements->memory->type->dtype));
     mark_access(eval, tile->op, masked);
     return tile;
 }
 
-static void build_put(Eval *eval, const Places *places, Value *value)
+static void build_put(Eval *eval, const Elements *elements, Value *value)
 {
     bool masked;
-    Value *operands[3 + TYPE_RANK] = {places->memory, value};
-    const int count = add_places(eval, places, operands, 2, &masked);
+    Value *operands[3 + TYPE_RANK] = {elements->memory, value};
+    const int count = add_elements(eval, elements, operands, 2, &masked);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
     mark_access(eval, put, masked);
 }
@@ -155,19 +156,19 @@ typedef struct Match {
 } Match;
 
 /* Whether the subscript is made of the loop's own variables, over the whole tile. */
-static bool match_tile(const Eval *eval, const Places *places, Match *out)
+static bool match_tile(const Eval *eval, const Elements *elements, Match *out)
 {
     const Parallel *parallel = eval->parallel;
-    const Type *type = places->memory->type;
+    const Type *type = elements->memory->type;
     *out = (Match){0};
     if (parallel == NULL) return false;
     for (int d = 0; d < type->rank; d++) {
         int64_t known;
         out->dims[d] = -1;
         for (int i = 0; i < parallel->rank; i++)
-            if (places->indices[d] == parallel->indices[i]) out->dims[d] = i;
+            if (elements->indices[d] == parallel->indices[i]) out->dims[d] = i;
         const int dim = out->dims[d];
-        if (dim < 0 && type->shape[d] == 1 && value_constant(places->indices[d], &known) &&
+        if (dim < 0 && type->shape[d] == 1 && value_constant(elements->indices[d], &known) &&
             known == 0)
             continue;
         if (dim >= 0 && parallel->divided[dim]) eval->parallel->whole = true;
@@ -200,10 +201,10 @@ static Value *transposed(Eval *eval, Value *tile, const int64_t *dims)
 }
 
 /* The tile with its dimensions in the order of the loop's, stretched over the others. */
-static Value *tile_along(Eval *eval, const Places *places, const Match *match)
+static Value *tile_along(Eval *eval, const Elements *elements, const Match *match)
 {
     const Parallel *parallel = eval->parallel;
-    Value *tile = places->memory;
+    Value *tile = elements->memory;
     int64_t kept[TYPE_RANK], order[TYPE_RANK], apart[TYPE_RANK];
     int place[TYPE_RANK], count = 0, at = 0;
     for (int d = 0; d < tile->type->rank; d++)
@@ -217,14 +218,14 @@ static Value *tile_along(Eval *eval, const Places *places, const Match *match)
     }
     if (count > 0) tile = transposed(eval, reshaped(eval, tile, count, kept), order);
     tile = reshaped(eval, tile, parallel->rank, apart);
-    return stage_broadcast(eval, tile, parallel->rank, parallel->shape, places->at);
+    return stage_broadcast(eval, tile, parallel->rank, parallel->shape, elements->at);
 }
 
 /* The other way round: what the loop has for each iteration, as the tile has it. */
-static Value *tile_back(Eval *eval, const Places *places, const Match *match, Value *value)
+static Value *tile_back(Eval *eval, const Elements *elements, const Match *match, Value *value)
 {
     const Parallel *parallel = eval->parallel;
-    const Type *type = places->memory->type;
+    const Type *type = elements->memory->type;
     int64_t kept[TYPE_RANK], order[TYPE_RANK];
     int place[TYPE_RANK], count = 0, at = 0;
     for (int i = 0; i < parallel->rank; i++)
@@ -246,52 +247,54 @@ static bool covers_loop(const Eval *eval, const Match *match)
     return true;
 }
 
-static bool set_register(Eval *eval, Object *object, Places *places, Value *value)
+static bool set_register(Eval *eval, Object *object, Elements *elements, Value *value)
 {
     Match match;
-    Value *tile = places->memory, *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
-    if (match_tile(eval, places, &match) && covers_loop(eval, &match)) {
-        value = tile_back(eval, places, &match, value);
-        if (mask != NULL) mask = tile_back(eval, places, &match, mask);
+    Value *tile = elements->memory, *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
+    if (match_tile(eval, elements, &match) && covers_loop(eval, &match)) {
+        value = tile_back(eval, elements, &match, value);
+        if (mask != NULL) mask = tile_back(eval, elements, &match, mask);
         if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, tile);
         return tile_write(eval, object, value);
     }
-    places->memory = tile_through_shared(eval, tile);
-    build_put(eval, places, value);
-    return tile_write(eval, object, build1(&eval->builder, OP_shared_load, places->memory));
+    elements->memory = tile_through_shared(eval, tile);
+    build_put(eval, elements, value);
+    return tile_write(eval, object, build1(&eval->builder, OP_shared_load, elements->memory));
 }
 
 /* ---- the operators ---- */
 
 Object *places_get(Eval *eval, Object *object, Object *index, Span at)
 {
-    Places places;
+    Elements elements;
     Match match;
-    if (!stage_ready(eval, at) || !read_places(eval, stage_value(eval, object), index, at, &places))
+    if (!stage_ready(eval, at) ||
+        !read_elements(eval, stage_value(eval, object), index, at, &elements))
         return NULL;
-    if (type_is_tile(places.memory->type)) {
-        if (match_tile(eval, &places, &match))
-            return object_ir(eval, tile_along(eval, &places, &match));
-        places.memory = tile_through_shared(eval, places.memory);
+    if (type_is_tile(elements.memory->type)) {
+        if (match_tile(eval, &elements, &match))
+            return object_ir(eval, tile_along(eval, &elements, &match));
+        elements.memory = tile_through_shared(eval, elements.memory);
     }
-    return object_ir(eval, build_gather(eval, &places));
+    return object_ir(eval, build_gather(eval, &elements));
 }
 
 bool places_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
 {
-    Places places;
-    if (!stage_ready(eval, at) || !read_places(eval, stage_value(eval, object), index, at, &places))
+    Elements elements;
+    if (!stage_ready(eval, at) ||
+        !read_elements(eval, stage_value(eval, object), index, at, &elements))
         return false;
-    const bool one = type_elements(tile_type(eval, &places, DTYPE_b1)) == 1;
+    const bool one = type_elements(tile_type(eval, &elements, DTYPE_b1)) == 1;
     if (!subscript_has_tile(index) && eval->parallel->mask == NULL && !one) {
         FAIL(eval, parallel_element, at);
         return false;
     }
     Value *value =
-        stage_typed(eval, given, tile_type(eval, &places, places.memory->type->dtype), at);
+        stage_typed(eval, given, tile_type(eval, &elements, elements.memory->type->dtype), at);
     if (value == NULL) return false;
-    if (type_is_tile(places.memory->type)) return set_register(eval, object, &places, value);
-    build_put(eval, &places, value);
+    if (type_is_tile(elements.memory->type)) return set_register(eval, object, &elements, value);
+    build_put(eval, &elements, value);
     return true;
 }
 
@@ -317,7 +320,7 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
         const char *mode;
         OpCode code;
     } MODES[] = {{"add", OP_add}, {"max", OP_max}, {"min", OP_min}};
-    Places places;
+    Elements elements;
     Match match;
     const Span at = bound->at;
     Object *tile = bound->values[0], *mode = bound->values[3];
@@ -327,20 +330,20 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
     if (mode->kind != OBJECT_TEXT || type->dtype == DTYPE_b1)
         return FAIL(eval, expected_kind, at, "what a reducer is made of", "numbers",
                     type_text(eval->arena, type));
-    if (!read_places(eval, stage_value(eval, tile), bound->values[1], at, &places)) return NULL;
-    if (!match_tile(eval, &places, &match))
+    if (!read_elements(eval, stage_value(eval, tile), bound->values[1], at, &elements)) return NULL;
+    if (!match_tile(eval, &elements, &match))
         return eval->parallel->whole ? NULL : FAIL(eval, reducer_use, at);
-    const Type *along = tile_type(eval, &places, type->dtype);
+    const Type *along = tile_type(eval, &elements, type->dtype);
     Value *value = stage_typed(eval, bound->values[2], along, at);
     Value *none = stage_typed(eval, bound->values[4], along, at), *mask = eval->parallel->mask;
     if (value == NULL || none == NULL) return NULL;
     if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, none);
     value = folded(eval, &match, value, mode, at);
     if (value == NULL) return NULL;
-    value = tile_back(eval, &places, &match, value);
+    value = tile_back(eval, &elements, &match, value);
     for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++)
         if (strcmp(mode->as.text.data, MODES[i].mode) == 0)
-            value = build2(&eval->builder, MODES[i].code, places.memory, value);
+            value = build2(&eval->builder, MODES[i].code, elements.memory, value);
     return tile_write(eval, tile, value) ? eval->none : NULL;
 }
 
@@ -349,7 +352,7 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
 /* atomic_at(memory, indices, value, mode, order, scope, compare): the old elements. */
 Object *core_atomic_at(Eval *eval, const Bound *bound)
 {
-    Places places;
+    Elements elements;
     const Type *type = argument_type(bound->values[0]);
     const bool in_memory = type != NULL && (type->kind == TYPE_VIEW || type->kind == TYPE_SHARED);
     if (!in_memory || !stage_ready(eval, bound->at))
@@ -358,24 +361,24 @@ Object *core_atomic_at(Eval *eval, const Bound *bound)
     if (eval->parallel == NULL && !subscript_has_tile(bound->values[1]))
         return FAIL(eval, expected_kind, bound->at, "an index", "a tile",
                     object_repr(eval, bound->values[1]));
-    if (!read_places(eval, stage_value(eval, bound->values[0]), bound->values[1], bound->at,
-                     &places))
+    if (!read_elements(eval, stage_value(eval, bound->values[0]), bound->values[1], bound->at,
+                       &elements))
         return NULL;
-    const Type *tile = tile_type(eval, &places, type->dtype);
+    const Type *tile = tile_type(eval, &elements, type->dtype);
     Value *value = stage_typed(eval, bound->values[2], tile, bound->at), *compare = NULL;
     AtomicWords words;
     if (value == NULL || !atomic_words(eval, bound->values + 3, type->dtype, bound->at, &words))
         return NULL;
     if (words.compares) {
         if (argument_absent(bound->values[6]))
-            return FAIL(eval, call_arguments, bound->at, "cas needs what it compares with");
+            return FAIL(eval, missing_argument, bound->at, "cas", "compare");
         compare = stage_typed(eval, bound->values[6], tile, bound->at);
         if (compare == NULL) return NULL;
     }
     if (words.negates) value = build1(&eval->builder, OP_neg, value);
     bool masked;
-    Value *operands[4 + TYPE_RANK] = {places.memory, value, compare};
-    const int count = add_places(eval, &places, operands, 2 + (compare != NULL), &masked);
+    Value *operands[4 + TYPE_RANK] = {elements.memory, value, compare};
+    const int count = add_elements(eval, &elements, operands, 2 + (compare != NULL), &masked);
     Value *old = core_build(eval, OP_atomic, count, operands, tile);
     atomic_set_words(old->op, &words);
     mark_access(eval, old->op, masked);

@@ -160,7 +160,7 @@ Object *core_require(Eval *eval, const Bound *bound)
     if (!object_is_staged(bound->values[0])) {
         if (!object_truth(eval, bound->values[0], &truth)) return NULL;
         return truth ? eval->none
-                     : FAIL(eval, call_arguments, bound->at,
+                     : FAIL(eval, call_refused, bound->at,
                             arena_copy_text(eval->arena, text->as.text.data, text->as.text.length));
     }
     Value *condition = stage_condition(eval, bound->values[0], bound->at);

@@ -31,9 +31,9 @@ static bool is_integer(const Value *value)
 static Name text_of(Eval *eval, Span at)
 {
     size_t length = 0;
-    const Place place = source_place(at.source, at.begin);
-    const char *line = source_line(at.source, place.line, &length);
-    const size_t from = place.column - 1, most = at.end - at.begin;
+    const Location location = source_location(at.source, at.begin);
+    const char *line = source_line(at.source, location.line, &length);
+    const size_t from = location.column - 1, most = at.end - at.begin;
     const bool fits = from + most <= length; /* on one line, without wide characters before it */
     return intern_printf(eval->session->names, "%.*s does not hold", fits ? (int)most : 13,
                          fits ? line + from : "what is assumed");

@@ -49,15 +49,15 @@ static bool read_dim(Eval *eval, Object *object, int rank, Span at, int64_t *out
 }
 
 /* Memory, value and, along a dimension, indices. */
-typedef struct Places {
+typedef struct Elements {
     Value *memory, *value, *indices; /* indices: NULL: there is no dimension */
     int64_t dim;
-} Places;
+} Elements;
 
-static bool read_places(Eval *eval, Object *memory, Object *value, Object *dim, Object *indices,
-                        Span at, Places *out)
+static bool read_elements(Eval *eval, Object *memory, Object *value, Object *dim, Object *indices,
+                          Span at, Elements *out)
 {
-    *out = (Places){.memory = memory_argument(eval, memory, at)};
+    *out = (Elements){.memory = memory_argument(eval, memory, at)};
     if (out->memory == NULL) return false;
     out->value = argument_value(eval, value, TYPE_TILE, "the values", NULL, at);
     if (out->value == NULL || !read_dim(eval, dim, out->value->type->rank, at, &out->dim) ||
@@ -78,12 +78,12 @@ static bool read_places(Eval *eval, Object *memory, Object *value, Object *dim, 
 }
 
 /* An index for each dimension: the element's own place, but along `dim`. */
-static int add_indices(Eval *eval, const Places *places, Value **operands, int count)
+static int add_indices(Eval *eval, const Elements *elements, Value **operands, int count)
 {
-    const Type *value = places->value->type;
+    const Type *value = elements->value->type;
     for (int d = 0; d < value->rank; d++) {
-        Value *index = places->indices;
-        if (d != places->dim) {
+        Value *index = elements->indices;
+        if (d != elements->dim) {
             const Type *type = type_with_dtype(core_types(eval), value, DTYPE_i32);
             index = core_build(eval, OP_iota, 0, NULL, type);
             op_set_int(index->op, ATTR_dim, d);
@@ -95,15 +95,14 @@ static int add_indices(Eval *eval, const Places *places, Value **operands, int c
 
 Object *core_scatter(Eval *eval, const Bound *bound)
 {
-    Places places;
+    Elements elements;
     if (!stage_ready(eval, bound->at) ||
-        !read_places(eval, bound->values[0], bound->values[1], bound->values[2], bound->values[3],
-                     bound->at, &places))
+        !read_elements(eval, bound->values[0], bound->values[1], bound->values[2], bound->values[3],
+                       bound->at, &elements))
         return NULL;
-    if (places.dim < 0)
-        return FAIL(eval, call_arguments, bound->at, "a scatter needs its dimension");
-    Value *operands[2 + TYPE_RANK] = {places.memory, places.value};
-    const int count = add_indices(eval, &places, operands, 2);
+    if (elements.dim < 0) return FAIL(eval, missing_argument, bound->at, "a scatter", "dim");
+    Value *operands[2 + TYPE_RANK] = {elements.memory, elements.value};
+    const int count = add_indices(eval, &elements, operands, 2);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
     op_set_int(put, ATTR_lenient, 1);
     return eval->none;
@@ -112,7 +111,7 @@ Object *core_scatter(Eval *eval, const Bound *bound)
 /* ---- atomics ---- */
 
 typedef struct Atomic {
-    Places places;
+    Elements elements;
     Value *compare;
     AtomicWords words;
 } Atomic;
@@ -120,7 +119,7 @@ typedef struct Atomic {
 static bool read_compare(Eval *eval, Object *object, Span at, Atomic *out)
 {
     if (!out->words.compares) return true;
-    const Type *type = out->places.value->type;
+    const Type *type = out->elements.value->type;
     out->compare = argument_value(eval, object, TYPE_TILE, "what is compared", NULL, at);
     if (out->compare == NULL || !check_element(eval, type, out->compare->type, "the comparand", at))
         return false;
@@ -134,18 +133,18 @@ Object *core_atomic(Eval *eval, const Bound *bound)
 {
     Atomic atomic = {0};
     if (!stage_ready(eval, bound->at) ||
-        !read_places(eval, bound->values[0], bound->values[1], bound->values[6], bound->values[7],
-                     bound->at, &atomic.places) ||
-        !atomic_words(eval, bound->values + 2, atomic.places.value->type->dtype, bound->at,
+        !read_elements(eval, bound->values[0], bound->values[1], bound->values[6], bound->values[7],
+                       bound->at, &atomic.elements) ||
+        !atomic_words(eval, bound->values + 2, atomic.elements.value->type->dtype, bound->at,
                       &atomic.words) ||
         !read_compare(eval, bound->values[5], bound->at, &atomic))
         return NULL;
-    Value *operands[3 + TYPE_RANK] = {atomic.places.memory, atomic.places.value};
+    Value *operands[3 + TYPE_RANK] = {atomic.elements.memory, atomic.elements.value};
     if (atomic.words.negates) operands[1] = build1(&eval->builder, OP_neg, operands[1]);
     int count = 2;
     if (atomic.compare != NULL) operands[count++] = atomic.compare;
-    count = add_indices(eval, &atomic.places, operands, count);
-    Value *old = core_build(eval, OP_atomic, count, operands, atomic.places.value->type);
+    count = add_indices(eval, &atomic.elements, operands, count);
+    Value *old = core_build(eval, OP_atomic, count, operands, atomic.elements.value->type);
     op_set_int(old->op, ATTR_lenient, 1);
     atomic_set_words(old->op, &atomic.words);
     return result_deliver(eval, old, bound->values[8]);

@@ -238,7 +238,7 @@ Object *core_deliver(Eval *eval, const Bound *bound)
     return value != NULL ? result_deliver(eval, value, bound->values[1]) : NULL;
 }
 
-/* ---- what is known of a tile ---- */
+/* ---- facts about a tile ---- */
 
 Object *core_nbytes(Eval *eval, const Bound *bound)
 {

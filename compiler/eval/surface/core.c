@@ -397,7 +397,7 @@ Object *core_copy_wait(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
-/* ---- what is known when compiling ---- */
+/* ---- compile-time facts ---- */
 
 /* Whether derivatives are asked for that the ops do not tell. */
 Object *core_differentiates(Eval *eval, const Bound *bound)

@@ -33,6 +33,5 @@ Object *shared_as(Eval *eval, Object *tile, const Type *seen, Span at);
 
 /* Zero at first; NULL: reported. */
 Value *workspace_pointer(Eval *eval, DType dtype, int64_t count, Span at);
-void workspaces_settle(Kernel *kernel); /* drops those that nothing uses */
 
 #endif

@@ -1,28 +1,15 @@
 /* workspace.c: memory of a call's own, which all its blocks and launches share. */
 #include "eval/surface/surface.h"
 
-#include <string.h>
+#include "ir/workspace.h"
 
-enum { WORKSPACES = 32 }; /* of one kernel: a bit each in tile_specialisation */
+#include <string.h>
 
 /* ---- the size, in the host region ---- */
 
 static Value *number(Builder *builder, int64_t value)
 {
     return build_const(builder, DTYPE_i64, value);
-}
-
-/* bytes * extent; -1 where it is negative or above what any device has. */
-static Value *times(Builder *builder, Value *bytes, Value *extent)
-{
-    Value *zero = number(builder, 0);
-    Value *at_least_one = build2(builder, OP_max, extent, number(builder, 1));
-    Value *most = build2(builder, OP_div, number(builder, INT64_C(1) << 48), at_least_one);
-    Value *wrong = build2(builder, OP_or, build_cmp(builder, "lt", extent, zero),
-                          build_cmp(builder, "lt", bytes, zero));
-    wrong = build2(builder, OP_or, wrong, build_cmp(builder, "gt", bytes, most));
-    return build3(builder, OP_select, wrong, number(builder, -1),
-                  build2(builder, OP_mul, bytes, extent));
 }
 
 /* The bytes of so many elements of less than a byte; a negative number stays one. */
@@ -51,10 +38,9 @@ static bool state_size(Eval *eval, int index, DType dtype, int rank, Object **sh
     }
     Builder builder = eval->ops->stage_host_builder(eval, at);
     Value *bytes = number(&builder, dtype_is_packed(dtype) ? 1 : dtype_bytes(dtype));
-    for (int i = 0; i < rank; i++) bytes = times(&builder, bytes, extents[i]);
+    for (int i = 0; i < rank; i++) bytes = build_workspace_bytes(&builder, bytes, extents[i]);
     if (dtype_is_packed(dtype)) bytes = packed(&builder, dtype, bytes);
-    Op *op = build_op(&builder, OP_workspace_size, 1, &bytes, 0, NULL);
-    op_set_int(op, ATTR_index, index);
+    build_workspace_size(&builder, index, 1, &bytes);
     return true;
 }
 
@@ -93,32 +79,4 @@ Object *core_workspace(Eval *eval, const Bound *bound)
     Bound view = {.at = bound->at};
     memcpy(view.values, values, sizeof values);
     return core_view(eval, &view);
-}
-
-/* ---- those that nothing uses, of a loop's trials say ---- */
-
-static void drop(Kernel *kernel, int index)
-{
-    int first = kernel_argument_count(kernel);
-    for (Op *op = kernel->host->first, *next; op != NULL; op = next) {
-        next = op->next;
-        if (op->code != OP_workspace_size) continue;
-        int64_t of = op_int(op, ATTR_index, 0);
-        if (of == index)
-            op_erase(op);
-        else if (of > index)
-            op_set_int(op, ATTR_index, of - 1);
-    }
-    kernel->parameter_count--;
-    for (int i = first + index; i < kernel->parameter_count; i++) {
-        kernel->parameters[i] = kernel->parameters[i + 1];
-        kernel->parameters[i].value->index = i;
-    }
-}
-
-void workspaces_settle(Kernel *kernel)
-{
-    int first = kernel_argument_count(kernel);
-    for (int i = kernel->parameter_count; i-- > first;)
-        if (kernel->parameters[i].value->use_count == 0) drop(kernel, i - first);
 }

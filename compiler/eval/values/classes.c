@@ -12,8 +12,8 @@ Object *object_class(const Object *object)
 
 Object *class_find(const Object *class, Name name)
 {
-    for (int i = 0; i < class->as.class->order_count; i++) {
-        Binding *binding = bindings_get(&class->as.class->order[i]->as.class->attributes, name);
+    for (int i = 0; i < class->as.class->mro_count; i++) {
+        Binding *binding = bindings_get(&class->as.class->mro[i]->as.class->attributes, name);
         if (binding != NULL && binding->object != NULL) return binding->object;
     }
     return NULL;
@@ -21,15 +21,15 @@ Object *class_find(const Object *class, Name name)
 
 bool class_derives(const Object *class, const Object *base)
 {
-    for (int i = 0; i < class->as.class->order_count; i++)
-        if (class->as.class->order[i] == base) return true;
+    for (int i = 0; i < class->as.class->mro_count; i++)
+        if (class->as.class->mro[i] == base) return true;
     return false;
 }
 
 Object *special_method(Eval *eval, const Object *object, const char *name)
 {
     const Object *class = object_class(object);
-    if (class == NULL || !eval_work(eval, (uint64_t) class->as.class->order_count / 8)) return NULL;
+    if (class == NULL || !eval_work(eval, (uint64_t) class->as.class->mro_count / 8)) return NULL;
     return class_find(class, intern_text(eval->session->names, name));
 }
 
@@ -50,8 +50,8 @@ bool object_is_record(const Object *object)
 
 bool class_says(const Object *class, const char *name)
 {
-    for (int i = 0; i < class->as.class->order_count; i++) {
-        const BindingVec *list = &class->as.class->order[i]->as.class->attributes.list;
+    for (int i = 0; i < class->as.class->mro_count; i++) {
+        const BindingVec *list = &class->as.class->mro[i]->as.class->attributes.list;
         for (size_t j = 0; j < list->count; j++)
             if (strcmp(list->data[j]->name, name) == 0)
                 return list->data[j]->object != NULL &&

@@ -71,7 +71,7 @@ static uint64_t hash_at(Eval *eval, const Object *object, int depth)
     if (object_is_number(object)) return hash_number(object);
     switch ((int)object->kind) {
     case OBJECT_TEXT:
-        eval_work(eval, object->as.text.length / (WORK_BYTES / 8)); /* each byte is mixed */
+        eval_work(eval, object->as.text.length / WORK_LETTERS);
         return hash_text(eval, object);
     case OBJECT_DTYPE: return mix(3, object->as.dtype);
     case OBJECT_INSTANCE: return hash_instance(eval, object);

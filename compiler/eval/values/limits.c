@@ -114,7 +114,7 @@ bool list_fits(Eval *eval, size_t length, Span at)
 {
     const size_t sizes = 3; /* as it grows */
     return eval_has_room(eval, sizes * length * sizeof(Object *), at) &&
-           eval_works(eval, length / WORK_BYTES, at);
+           eval_works(eval, length / WORK_ITEMS, at);
 }
 
 bool text_grows(Eval *eval, const Buf *text, size_t more, Span at)
@@ -123,7 +123,7 @@ bool text_grows(Eval *eval, const Buf *text, size_t more, Span at)
         FAIL(eval, result_length, at);
         return false;
     }
-    return eval_works(eval, 1 + more / WORK_BYTES, at) &&
+    return eval_works(eval, WORK_OF_ADDING + more / WORK_BYTES, at) &&
            eval_has_room(eval, text->length + more, at);
 }
 

@@ -132,8 +132,8 @@ typedef struct Class {
     Object **bases; /* classes */
     int base_count;
     Object *written; /* the tuple of all bases, Python's own types too, as they are written */
-    Object **order;  /* method resolution order, itself first */
-    int order_count;
+    Object **mro;    /* method resolution order, itself first */
+    int mro_count;
     Bindings attributes;
     Span at;
 } Class;

@@ -189,6 +189,7 @@ struct Eval {
     Map units; /* dotted name -> MODULE or MISSING */
     VEC(const Source *) inputs;
     const char *folder;          /* of the program's own source */
+    VEC(const char *) folders;   /* of modules that a host named: imports are looked for there, too */
     const Specialisation *model; /* whose values stand for what a specialisation leaves open */
     Frame *frame;
     Span at;     /* the user's place: of messages and ops */
@@ -223,8 +224,11 @@ struct Eval {
 };
 
 enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
-/* The work of an item that is looked at, or of so many bytes of text, is 1. */
-enum { WORK_BYTES = 64, WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
+/* The work of an item that is looked at is 1, as is that of so many bytes of text, or items of a
+ * list, that are copied or compared as a whole, and of so many letters looked at one by one. */
+enum { WORK_BYTES = 64, WORK_ITEMS = 8, WORK_LETTERS = 4 };
+enum { WORK_OF_ITEM = 4 /* of an iterator */, WORK_OF_ADDING = 4 /* to a text */ };
+enum { WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
 enum { WORK_OF_LOOP = 4000 /* of a trial */ };
 enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
 enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };

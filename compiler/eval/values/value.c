@@ -47,12 +47,18 @@ Object *object_float(Eval *eval, double value)
     return object;
 }
 
-Object *object_text(Eval *eval, const char *data, size_t length)
+Object *object_text_adopt(Eval *eval, char *data, size_t length)
 {
     Object *object = object_new(eval, OBJECT_TEXT);
-    object->as.text.data = arena_copy_text(eval->arena, length ? data : "", length);
+    object->as.text.data = data;
     object->as.text.length = length;
     return object;
+}
+
+Object *object_text(Eval *eval, const char *data, size_t length)
+{
+    return object_text_adopt(eval, arena_copy_text(eval->arena, length ? data : "", length),
+                             length);
 }
 
 Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t count)
@@ -208,8 +214,9 @@ Object *unless_equal_failed(Eval *eval, Object *found)
 
 static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
 {
+    if (eval != NULL && !eval_work(eval, 1)) return false;
     if (a == b) return true;
-    if (depth > EQUAL_DEPTH || (eval != NULL && !eval_work(eval, 1))) return false;
+    if (depth > EQUAL_DEPTH) return false;
     if (eval != NULL && !eval_may_nest(eval, eval->at)) {
         eval->equal_failed = true;
         return false;
@@ -395,7 +402,8 @@ static bool may_print(Eval *eval, const Object *object, TextStyle style, const B
     const size_t each = style == TEXT_REPR ? strlen("\\x00") : 1;
     const size_t more = object->kind == OBJECT_TEXT ? each * object->as.text.length : 0;
     if (more + out->length > TEXT_LIMIT) eval_work(eval, UINT64_MAX);
-    return eval_work(eval, WORK_OF_PRINTING + more / WORK_BYTES);
+    return eval_work(eval,
+                     WORK_OF_PRINTING + more / (style == TEXT_REPR ? WORK_LETTERS : WORK_BYTES));
 }
 
 static void print_array(Eval *eval, const Object *object, Buf *out)

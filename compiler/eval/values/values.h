@@ -114,6 +114,8 @@ Object *object_bool(Eval *eval, bool value);
 Object *object_int(Eval *eval, int64_t value);
 Object *object_float(Eval *eval, double value);
 Object *object_text(Eval *eval, const char *data, size_t length);
+/* Of text that lies in the arena already, with a zero behind it. */
+Object *object_text_adopt(Eval *eval, char *data, size_t length);
 Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t count);
 void list_append(Eval *eval, Object *list, Object *item);
 const char *object_kind_name(const Object *object);

@@ -83,9 +83,9 @@ static bool starts_apart(const Layout *whole, const int64_t *dims, const Layout 
     for (int d = 0; d < whole->rank; d++) {
         const int64_t multiple = multiples[d];
         const int i = part_dim(part->rank, dims, d);
-        const int64_t span = i < 0 ? 1 : INT64_C(1) << log2_above(part->shape[i]);
+        const int64_t width = i < 0 ? 1 : INT64_C(1) << log2_above(part->shape[i]);
         if (multiple == 0) continue;
-        if (multiple % span != 0) return false;
+        if (multiple % width != 0) return false;
         for (int bit = 0; INT64_C(1) << bit < whole->block[d]; bit++)
             if (multiple % (INT64_C(2) << bit) != 0 && inverse[d][bit] & moving) return false;
     }

@@ -17,8 +17,9 @@ bool rule_launch(const Check *check)
            require(check, in_range(op, ATTR_warps, 1, 32), "{warps} is from 1 to 32") &&
            require(check, !op_attr(op, ATTR_panel) || in_range(op, ATTR_panel, 1, INT16_MAX),
                    "a {panel} has one row at least") &&
-           require(check, !op_attr(op, ATTR_order) || is_one_of(op, ATTR_order, "row column"),
-                   "{order} is row or column") &&
+           require(check,
+                   !op_attr(op, ATTR_rasterize) || is_one_of(op, ATTR_rasterize, "row column"),
+                   "{rasterize} is row or column") &&
            rule_cluster(check, op);
 }
 
@@ -254,14 +255,33 @@ bool rule_if(const Check *check)
     return check_carried(check, check_if_types) && check_others(check) && check_idle(check);
 }
 
+static bool ends_with(const Region *region, int count)
+{
+    const Op *end = region->last;
+    return end && end->code == OP_yield && end->operand_count >= count;
+}
+
+bool rule_custom_vjp(const Check *check)
+{
+    const Op *op = check->op;
+    bool fine = ends_with(op->regions[0], op->result_count) && op->regions[0]->argument_count == 0;
+    for (int i = 0; fine && i < op->result_count; i++)
+        fine = op->regions[0]->last->operands[i]->type == op->results[i].type;
+    return require(check, fine, "the first region yields the results") &&
+           require(check, ends_with(op->regions[1], op->operand_count),
+                   "the second region yields an adjoint for each input");
+}
+
 /* The region's op is the one that the terminator belongs to, and nothing follows. */
 bool rule_yield(const Check *check)
 {
     const Op *op = check->op, *around = op->parent->parent;
     bool belongs =
-        around != NULL && (around->code == OP_for || around->code == OP_if ||
-                           (around->code == OP_while && op->parent == around->regions[1]));
-    return require(check, belongs, "'yield' ends regions of for, if, and the second of while") &&
+        around != NULL &&
+        (around->code == OP_for || around->code == OP_if || around->code == OP_custom_vjp ||
+         (around->code == OP_while && op->parent == around->regions[1]));
+    return require(check, belongs,
+                   "'yield' ends regions of for, if, custom_vjp, and the second of while") &&
            require(check, op->next == NULL, "ops follow the end of the region");
 }
 

@@ -23,13 +23,13 @@ static void find_tile_dims(Access *access)
     const Attr *dims = op_attr(access->op, ATTR_dims);
     for (int d = 0; d < access->rank; d++) {
         access->tile_dim[d] = -1;
-        access->span[d] = 1;
+        access->width[d] = 1;
     }
     for (int t = 0; t < access->tile->rank; t++) {
         const int d = dims ? (int)dims->integers[t] : access->rank - access->tile->rank + t;
         CHECK(d >= 0 && d < access->rank);
         access->tile_dim[d] = t;
-        access->span[d] = access->tile->shape[t];
+        access->width[d] = access->tile->shape[t];
     }
 }
 
@@ -59,7 +59,7 @@ int access_contiguous(const Access *access)
 {
     for (int d = access->rank - 1; d >= 0; d--) {
         int64_t stride;
-        if (access->tile_dim[d] >= 0 && access->span[d] > 1 &&
+        if (access->tile_dim[d] >= 0 && access->width[d] > 1 &&
             value_constant(access->strides[d], &stride) && stride == 1)
             return d;
     }
@@ -78,7 +78,7 @@ static const char *fault_of_address(FactTable *facts, const Access *access, int 
         const bool offset_fits = offset % vector == 0, stride_fits = stride % vector == 0;
         if (d == dim && !offset_fits)
             return "the first index is not known to be a multiple of more";
-        if (d != dim && !stride_fits && !(offset_fits && access->span[d] == 1))
+        if (d != dim && !stride_fits && !(offset_fits && access->width[d] == 1))
             return "rows are not known to be a multiple of more apart";
     }
     return NULL;
@@ -86,7 +86,7 @@ static const char *fault_of_address(FactTable *facts, const Access *access, int 
 
 static const char *fault_of_extent(FactTable *facts, const Access *access, int dim, int vector)
 {
-    if (access->span[dim] % vector != 0) return "the tile's rows are no multiple of more";
+    if (access->width[dim] % vector != 0) return "the tile's rows are no multiple of more";
     return access->bounds[dim] & BOUND_HIGH &&
                    facts_of(facts, access->extents[dim]).multiple % vector != 0
                ? "the tensor's rows are not known to be a multiple of more"
@@ -171,7 +171,7 @@ bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
     for (int d = 0; d < x.rank; d++) {
         if (x.offsets[d] != y.offsets[d] || x.tile_dim[d] != y.tile_dim[d]) return false;
         const Facts offset = facts_of(facts, x.offsets[d]);
-        if (offset.low != offset.high && offset.multiple % x.span[d] != 0 &&
+        if (offset.low != offset.high && offset.multiple % x.width[d] != 0 &&
             !value_is_steady(x.offsets[d]))
             return false;
     }
@@ -238,7 +238,7 @@ static bool views_apart(const Access *x, const Access *y)
     return times[0] != times[1];
 }
 
-bool span_ends_before(int64_t begin, int64_t span, int64_t next)
+bool width_ends_before(int64_t begin, int64_t span, int64_t next)
 {
     int64_t end;
     return !__builtin_add_overflow(begin, span, &end) && end <= next;
@@ -252,7 +252,7 @@ bool access_is_apart(Op *a, Op *b)
         int64_t from, to;
         if (split_number(x.offsets[d], &from) == split_number(y.offsets[d], &to) &&
             value_is_steady(x.offsets[d]) && value_is_steady(y.offsets[d]) &&
-            (span_ends_before(from, x.span[d], to) || span_ends_before(to, y.span[d], from)))
+            (width_ends_before(from, x.width[d], to) || width_ends_before(to, y.width[d], from)))
             return true;
     }
     return false;

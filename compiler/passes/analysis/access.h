@@ -15,8 +15,8 @@ typedef struct Access {
     Value *pointer, *value;  /* `value` is the tile that is stored or loaded */
     int rank;                /* of the view; the arrays go by its dimensions */
     Value *extents[TYPE_RANK], *strides[TYPE_RANK], *offsets[TYPE_RANK];
-    int tile_dim[TYPE_RANK]; /* which dimension of the tile; -1: extent 1 */
-    int64_t span[TYPE_RANK]; /* the tile's extent along it */
+    int tile_dim[TYPE_RANK];  /* which dimension of the tile; -1: extent 1 */
+    int64_t width[TYPE_RANK]; /* the tile's extent along it */
     int bounds[TYPE_RANK];
 } Access;
 
@@ -40,7 +40,7 @@ int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit);
 int atomic_sums(const Target *target, const Op *op);
 Access access_of(Op *op);
 /* begin + span <= next, of numbers of any size. */
-bool span_ends_before(int64_t begin, int64_t span, int64_t next);
+bool width_ends_before(int64_t begin, int64_t span, int64_t next);
 /* The dimension of the view that is contiguous in memory and that the tile spans; -1: none. */
 int access_contiguous(const Access *access);
 /* The longest vector along that dimension, in elements (a power of two, at most `limit`), that is

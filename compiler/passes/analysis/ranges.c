@@ -1,4 +1,4 @@
-/* ranges.c: what is known of integers: a divisor and a range.
+/* ranges.c: facts about integers: a divisor and a range.
  *
  * Answers are computed on demand from the definition of a value and remembered. Ranges are computed
  * in a wider type; a result that may leave its element type wraps, so that nothing but the power of

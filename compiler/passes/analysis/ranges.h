@@ -1,4 +1,4 @@
-/* ranges.h: what is known of integers: a divisor and a range. */
+/* ranges.h: facts about integers: a divisor and a range. */
 #ifndef TILEC_PASSES_ANALYSIS_RANGES_H
 #define TILEC_PASSES_ANALYSIS_RANGES_H
 

@@ -17,7 +17,7 @@ struct Agreement {
     ThreadGroup threads; /* that the answers in `seen` and `vanish` are for */
     Map seen;            /* values that do not differ, or are being looked at */
     Map vanish;          /* op -> whether its operands' differences vanish in it */
-    Map stores;          /* local_alloc -> OpVec: what is stored to it */
+    Map stores;          /* local_alloc -> OpVec: the stores to it */
     Op *source;          /* of the last difference found */
     NamedValues named;   /* the values with names that follow from it, what was asked about last */
     int depth;           /* of values that are looked at behind others */

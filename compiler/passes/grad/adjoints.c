@@ -51,6 +51,15 @@ Value *integer_of(Grad *grad, const Type *type, int64_t number)
     return spread(grad, type, build_const(&grad->builder, type->dtype, number));
 }
 
+Value *trips_of(Builder *builder, Value *begin, Value *end, Value *step)
+{
+    const DType dtype = begin->type->dtype;
+    Value *span = build2(builder, OP_add, build2(builder, OP_sub, end, begin), step);
+    span = build2(builder, OP_sub, span, build_const(builder, dtype, 1));
+    return build2(builder, OP_max, build2(builder, OP_floordiv, span, step),
+                  build_const(builder, dtype, 0));
+}
+
 bool scalar_depends(const Grad *grad, const Value *value)
 {
     return map_has(&grad->depends, value);

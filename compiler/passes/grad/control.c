@@ -1,7 +1,7 @@
 /* control.c: branches and loops, backwards. What a region adds to the adjoints of values around it
  * is handed out: a branch gives it as results, a loop carries it as sums. */
 #include "ir/rebuild.h"
-#include "passes/grad/grad.h"
+#include "passes/grad/states.h"
 
 /* A part of a value's adjoint that leaves a region. */
 typedef struct Export {
@@ -127,8 +127,9 @@ typedef struct Back {
     Adjoint *results; /* adjoints of what it carried last */
     Exports carried;  /* those of `arguments` that the way back carries */
     Value *begin, *end,
-        *step;   /* of the way back: an i of the program's, or a number of iterations */
-    Value *last; /* the program's last i, or the number of its last iteration */
+        *step;      /* of the way back: an i of the program's, or a number of iterations */
+    Value *last;    /* the program's last i, or the number of its last iteration */
+    States *states; /* NULL: what is carried is found by going through the loop again */
     /* One iteration: replays it, and goes back through it; `after` is what is carried behind it. */
     void (*body)(Grad *grad, struct Back *back, Value *index, const Adjoint *after);
 } Back;
@@ -284,18 +285,23 @@ static void keep_results(Grad *grad, const Op *loop, Value *const *before, Value
 
 /* ---- for ---- */
 
-/* What the loop carries into the iteration: it is gone through up to there once more. */
-static void carried_before(Grad *grad, const Op *loop, Value *index)
+/* What the loop carries into the iteration, from the last known iteration before it on. */
+static void carried_before(Grad *grad, const Op *loop, const States *states, Value *index)
 {
-    Value **before = arena_new_array(grad->arena, Value *, loop->result_count + 1);
-    Value **now = arena_new_array(grad->arena, Value *, loop->result_count + 1);
-    if (!loop->result_count) return;
-    for (int i = 0; i < loop->result_count; i++)
-        before[i] = map_get(&grad->primal, &loop->results[i]);
-    Op *again = replay_op(grad, loop, true);
-    op_set_operand(again, operand_index(again, end), index);
-    keep_results(grad, loop, before, now);
-    for (int i = 0; i < loop->result_count; i++)
+    const int count = loop->result_count;
+    Value **before = arena_new_array(grad->arena, Value *, count + 1);
+    Value **now = arena_new_array(grad->arena, Value *, count + 1);
+    Value *from = states ? states_load(grad, states, index, now) : NULL;
+    if (!states || states->stride) {
+        for (int i = 0; i < count; i++) before[i] = map_get(&grad->primal, &loop->results[i]);
+        Op *again = replay_op(grad, loop, true);
+        for (int i = 0; states && i < count; i++)
+            op_set_operand(again, operand_index(again, init) + i, now[i]);
+        if (states) op_set_operand(again, operand_index(again, begin), from);
+        op_set_operand(again, operand_index(again, end), index);
+        keep_results(grad, loop, before, now);
+    }
+    for (int i = 0; i < count; i++)
         map_set(grad->arena, &grad->primal, loop->regions[0]->arguments[1 + i], now[i]);
 }
 
@@ -303,7 +309,7 @@ static void back_through_for(Grad *grad, Back *back, Value *index, const Adjoint
 {
     Op *loop = back->loop;
     Region *region = loop->regions[0];
-    carried_before(grad, loop, index);
+    if (back->count) carried_before(grad, loop, back->states, index);
     map_set(grad->arena, &grad->primal, region->arguments[0], index);
     replay(grad, region, true);
     const Op *yield = region_terminator(region);
@@ -328,6 +334,23 @@ static Adjoint *take_results(Grad *grad, const Op *loop)
     return results;
 }
 
+/* The loop that was replayed last keeps what it carries. */
+static States *keep_states(Grad *grad, const Back *back)
+{
+    const Builder outside = grad->builder;
+    const Trips trips = {back->loop,  back->arguments, back->inits, back->count,
+                         back->begin, back->end,       back->step};
+    Op *kept = ((Value *)map_get(&grad->primal, back->loop->results))->op;
+    Region *region = kept->regions[0];
+    grad->builder = builder_before(kept);
+    States *states = states_open(grad, &trips);
+    grad->builder = builder_before(region->first);
+    if (states) states_save(grad, states, region->arguments[0], region->arguments + 1);
+    grad->builder = outside;
+    if (states) states_close(grad, states);
+    return states;
+}
+
 void adjoint_for(Grad *grad, Op *op)
 {
     Back back = {.loop = op,
@@ -339,6 +362,7 @@ void adjoint_for(Grad *grad, Op *op)
                  .end = replayed(grad, operand(op, end)),
                  .step = replayed(grad, operand(op, step)),
                  .body = back_through_for};
+    if (back.count) back.states = keep_states(grad, &back);
     back.last = last_index(grad, back.begin, back.end, back.step);
     go_back(grad, &back);
 }
@@ -401,32 +425,58 @@ static Value **step_through(Grad *grad, const Op *loop, Value *const *state)
     return replayed_list(grad, region_terminator(loop->regions[1])->operands, count);
 }
 
-/* What is carried into the iteration of that number. */
-static Value **state_before(Grad *grad, const Op *loop, Value *number)
+/* What is carried into the iteration of that number, from `state` of an earlier one on; `kept`:
+ * that of each iteration on the way is kept there. */
+static Value **state_before(Grad *grad, const Op *loop, Value *const *state, Value *from,
+                            Value *number, States *kept)
 {
     const int count = loop->operand_count;
     const Builder outside = grad->builder;
-    ValueVec operands = {0}, state = {0};
+    ValueVec operands = {0}, carried = {0};
     VEC(const Type *) types = {0};
-    vec_push(grad->arena, &operands, build_const(&grad->builder, DTYPE_i32, 0));
+    vec_push(grad->arena, &operands, from);
     vec_push(grad->arena, &operands, number);
     vec_push(grad->arena, &operands, build_const(&grad->builder, DTYPE_i32, 1));
     for (int i = 0; i < count; i++) {
-        vec_push(grad->arena, &operands, replayed(grad, loop->operands[i]));
+        vec_push(grad->arena, &operands, state[i]);
         vec_push(grad->arena, &types, loop->operands[i]->type);
     }
     Op *again =
         build_op(&grad->builder, OP_for, (int)operands.count, operands.data, count, types.data);
-    region_add_argument(again->regions[0], number->type, NULL);
+    Value *index = region_add_argument(again->regions[0], number->type, NULL);
     for (int i = 0; i < count; i++)
-        vec_push(grad->arena, &state, region_add_argument(again->regions[0], types.data[i], NULL));
+        vec_push(grad->arena, &carried,
+                 region_add_argument(again->regions[0], types.data[i], NULL));
     grad->builder = builder_at_end(again->regions[0], outside.span);
-    Value **next = step_through(grad, loop, state.data);
+    if (kept) states_save(grad, kept, index, carried.data);
+    Value **next = step_through(grad, loop, carried.data);
     build_op(&grad->builder, OP_yield, count, next, 0, NULL);
     grad->builder = outside;
     Value **out = arena_new_array(grad->arena, Value *, count + 1);
     for (int i = 0; i < count; i++) out[i] = &again->results[i];
     return out;
+}
+
+/* The same on the way back. */
+static Value **state_at(Grad *grad, const Back *back, Value *number)
+{
+    const Op *loop = back->loop;
+    Value *from = back->begin, **state = replayed_list(grad, loop->operands, back->count);
+    if (back->states) from = states_load(grad, back->states, number, state);
+    return state_before(grad, loop, state, from, number, NULL);
+}
+
+/* From the loop's beginning to its end. */
+static Value **state_after(Grad *grad, Back *back)
+{
+    const Op *loop = back->loop;
+    const Trips trips = {loop,        back->arguments, back->inits, back->count,
+                         back->begin, back->end,       back->step};
+    back->states = states_open(grad, &trips);
+    Value **first = replayed_list(grad, loop->operands, back->count);
+    Value **last = state_before(grad, loop, first, back->begin, back->end, back->states);
+    if (back->states) states_close(grad, back->states);
+    return last;
 }
 
 static void reverse_question(Grad *grad, const Op *loop, const Adjoint *after)
@@ -441,7 +491,7 @@ static void back_through_while(Grad *grad, Back *back, Value *index, const Adjoi
 {
     const Op *loop = back->loop;
     Adjoint *between = arena_new_array(grad->arena, Adjoint, back->count + 1);
-    step_through(grad, loop, state_before(grad, loop, index));
+    step_through(grad, loop, state_at(grad, back, index));
     const Op *yield = region_terminator(loop->regions[1]);
     for (int i = 0; i < back->count; i++) give_both(grad, yield->operands[i], after[i]);
     reverse(grad, loop->regions[1]);
@@ -459,19 +509,18 @@ void adjoint_while(Grad *grad, Op *op)
         return;
     }
     const Adjoint *results = take_results(grad, op);
-    Value *count = count_iterations(grad, op);
-    set_arguments(grad, asks, state_before(grad, op, count));
-    replay(grad, asks, true);
-    reverse_question(grad, op, results);
     Back back = {.loop = op,
                  .arguments = asks->arguments,
                  .inits = op->operands,
                  .count = op->result_count,
                  .results = arena_new_array(grad->arena, Adjoint, op->result_count + 1),
                  .begin = build_const(&grad->builder, DTYPE_i32, 0),
-                 .end = count,
+                 .end = count_iterations(grad, op),
                  .step = build_const(&grad->builder, DTYPE_i32, 1),
                  .body = back_through_while};
+    set_arguments(grad, asks, state_after(grad, &back));
+    replay(grad, asks, true);
+    reverse_question(grad, op, results);
     for (int i = 0; i < back.count; i++) back.results[i] = take_adjoint(grad, asks->arguments[i]);
     back.last = last_index(grad, back.begin, back.end, back.step);
     go_back(grad, &back);

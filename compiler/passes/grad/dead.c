@@ -1,11 +1,12 @@
 /* dead.c: what the gradient does not need is dropped: all that no effect of it is made of. Loops no
  * longer carry what only went round in them. */
 #include "ir/rebuild.h"
-#include "passes/grad/grad.h"
+#include "passes/grad/states.h"
 
 typedef struct Need {
     Grad *grad;
     Arena *arena;
+    Region *region;
     Map ops, values; /* that are needed; of ops with regions: their control */
     ValueVec work;
 } Need;
@@ -24,13 +25,34 @@ static void need_operands(Need *need, const Op *op, int first, int count)
 
 static void need_op(Need *need, Op *op);
 
-/* Ops that write an array of the block's or the thread's own, by any name. */
+/* Ops that write such memory, by any name of it. */
 static void need_writers(Need *need, const Value *memory)
 {
     for (OpUse *use = memory->uses; use; use = use->next) {
         if (op_has(use->op, WRITES)) need_op(need, use->op);
-        if (op_aliased(use->op) == memory) need_writers(need, use->op->results);
+        if (op_aliased(use->op) == memory || use->op->code == OP_view)
+            need_writers(need, use->op->results);
     }
+}
+
+static void need_meeting(Op *op, void *context)
+{
+    if (op->code == OP_sync) need_op(context, op);
+}
+
+/* Of records: what wrote the part that the op reads, and the barriers between. When records are
+ * settled, all that is still there. */
+static void need_records(Need *need, const Op *op)
+{
+    const Reread *read = record_read(need->grad, op);
+    Value *workspace = read ? NULL : records_workspace(need->grad, op);
+    Op *const wanted[] = {read ? read->state->store : NULL, read ? read->states->before : NULL,
+                          read ? read->states->after : NULL};
+    for (int i = 0; i < 3; i++)
+        if (wanted[i]) need_op(need, wanted[i]);
+    if (!workspace) return;
+    need_writers(need, workspace);
+    region_visit(need->region, need_meeting, need);
 }
 
 static void need_while(Need *need, const Op *op)
@@ -53,7 +75,7 @@ static void need_op(Need *need, Op *op)
     case OP_while: need_while(need, op); break;
     case OP_shared_alloc:
     case OP_local_alloc: need_writers(need, op->results); break;
-    default: need_operands(need, op, 0, op->operand_count);
+    default: need_operands(need, op, 0, op->operand_count); need_records(need, op);
     }
 }
 
@@ -85,6 +107,12 @@ static void find_roots(Op *op, void *context)
 }
 
 /* ---- dropping ---- */
+
+bool is_there(const Op *op)
+{
+    while (op && op->parent && op->parent->parent) op = op->parent->parent;
+    return op && op->parent;
+}
 
 static bool is_needed(const Need *need, const Value *value)
 {
@@ -140,7 +168,7 @@ static void drop(Need *need, Region *region)
 
 void drop_unneeded(Grad *grad, Region *region)
 {
-    Need need = {.grad = grad, .arena = arena_new()};
+    Need need = {.grad = grad, .arena = arena_new(), .region = region};
     region_visit(region, find_roots, &need);
     while (need.work.count) {
         Value *value = vec_pop(&need.work);

@@ -115,10 +115,17 @@ static void find_writer(Op *op, void *context)
     writers->found |= at == writers->around || op_comes_before(writers->around, at);
 }
 
+/* What nobody asks an atomic for may be anything. */
+static bool reads(const Op *op)
+{
+    return op_has(op, READS) && !op->region_count && op->result_count &&
+           (!op_has(op, ATOMIC) || op->results->use_count);
+}
+
 static void look_at(Op *op, void *context)
 {
     Grad *grad = context;
-    if (!(op_info(op->code)->traits & READS) || op->region_count || !op->result_count) return;
+    if (!reads(op)) return;
     const Op *allocation = allocation_of(op);
     if (!allocation || allocation->parent == op->parent) return;
     Writers writers = {.allocation = allocation, .around = op};

@@ -39,15 +39,18 @@ typedef struct Stale {
 typedef struct Grad {
     Kernel *kernel;
     Arena *arena;
-    Builder builder;  /* at the end of a region of the new launch */
-    Map primal;       /* value of the program -> where it was replayed last */
-    Map gradients;    /* pointer parameter -> that of its gradient */
-    Map memories;     /* shared tile or local array of the program -> that of its adjoint */
-    Map depends;      /* scalars of the program that threads have each for itself */
-    Map effects;      /* ops that the gradient is written by */
-    Map rewritten;    /* pointer parameters that are read, or written more than once */
-    Map clears;       /* effects that set to zero what an adjoint was taken from */
-    Map settled;      /* reads of what the program has written that are right so */
+    Builder builder; /* at the end of a region of the new launch */
+    Map primal;      /* value of the program -> where it was replayed last */
+    Map gradients;   /* pointer parameter -> that of its gradient */
+    Map memories;    /* shared tile or local array of the program -> that of its adjoint */
+    Map depends;     /* scalars of the program that threads have each for itself */
+    Map effects;     /* ops that the gradient is written by */
+    Map rewritten;   /* pointer parameters that are read, or written more than once */
+    Map clears;      /* effects that set to zero what an adjoint was taken from */
+    Map settled;     /* reads of what the program has written that are right so */
+    Map records;     /* a loop of the program -> where what it carries is kept */
+    Map rereads;     /* reads of that */
+    VEC(struct Records *) all_records;
     VEC(Op *) moving; /* reads whose memory is written while their region runs, or behind it */
     VEC(Stale) stale; /* those that were replayed */
     Scope *scope;
@@ -71,6 +74,9 @@ Value *spread(Grad *grad, const Type *type, Value *scalar);
 Value *value_sum(Grad *grad, Value *a, Value *b);
 bool is_zero_number(const Value *value); /* 0.0, or a tile of it */
 bool scalar_depends(const Grad *grad, const Value *value);
+
+/* How often a loop goes round; its step is positive. */
+Value *trips_of(Builder *builder, Value *begin, Value *end, Value *step);
 
 void scope_open(Grad *grad, Scope *scope);
 void scope_close(Grad *grad);
@@ -102,6 +108,9 @@ AdjointRule adjoint_if, adjoint_for, adjoint_while;
 
 /* ---- rules_*.c: adjoints.def ---- */
 
+/* An atomic that adds to the memory. */
+Op *as_sum(Grad *grad, Op *op, const Value *memory);
+
 /* What the adjoint of an operand grows by, of an elementwise op: linear in that of the result. */
 typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #define ELEMENTWISE(op) Partial partial_##op;
@@ -115,6 +124,11 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 #undef FLAT
 #undef CHOOSING
 #undef MOVING
+
+/* ---- custom_vjp.c ---- */
+
+/* Replayed ops of that kind are what their first regions do. */
+void settle_custom_vjp(Region *region);
 
 /* ---- memory.c ---- */
 
@@ -140,6 +154,8 @@ void find_moving(Grad *grad, Region *region);
 /* ---- dead.c ---- */
 
 void drop_unneeded(Grad *grad, Region *region);
+/* Else it was dropped, by itself or with what is around it; or it is NULL. */
+bool is_there(const Op *op);
 
 /* ---- sums.c ---- */
 

@@ -1,5 +1,5 @@
 /* reverse.c: the two sweeps over a region, and over a launch: see grad.h. */
-#include "passes/grad/grad.h"
+#include "passes/grad/states.h"
 
 #include "ir/rebuild.h"
 
@@ -137,19 +137,13 @@ static void drop_slope(Op *op, void *context)
     op_erase(op);
 }
 
-static bool is_there(const Op *op)
-{
-    while (op->parent && op->parent->parent) op = op->parent->parent;
-    return op->parent;
-}
-
 /* Reads in the replay of what the program has written by then. */
 static bool reads_are_fresh(Grad *grad)
 {
     for (size_t i = 0; i < grad->stale.count && !grad->failed; i++)
         if (is_there(grad->stale.data[i].replayed))
             grad_refuse(grad, grad->stale.data[i].read,
-                   "the gradient needs what it reads, which is overwritten by then");
+                        "the gradient needs what it reads, which is overwritten by then");
     return !grad->failed;
 }
 
@@ -168,6 +162,8 @@ Op *differentiate(Grad *grad, Op *launch)
     scope_close(grad);
     if (grad->failed) return NULL;
     region_visit(launch_region(fresh), drop_slope, NULL);
+    settle_custom_vjp(launch_region(fresh));
     drop_unneeded(grad, launch_region(fresh));
+    records_settle(grad);
     return reads_are_fresh(grad) ? fresh : NULL;
 }

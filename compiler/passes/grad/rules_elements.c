@@ -64,14 +64,6 @@ Value *partial_div(Grad *grad, const Op *op, int operand, Value *adjoint)
     return operand == 0 ? by : negative(grad, product(grad, by, primal(grad, op->results)));
 }
 
-/* Of a - trunc(a / b) * b. */
-Value *partial_rem(Grad *grad, const Op *op, int operand, Value *adjoint)
-{
-    if (operand == 0) return adjoint;
-    Value *ratio = quotient(grad, primal(grad, operand(op, a)), primal(grad, operand(op, b)));
-    return negative(grad, product(grad, adjoint, build1(&grad->builder, OP_trunc, ratio)));
-}
-
 /* Of two that are equal it is the first one's. */
 static Value *partial_choice(Grad *grad, const Op *op, const char *second, int operand,
                              Value *adjoint)

@@ -27,8 +27,7 @@ static bool is_global(const Value *memory)
     return memory->type->kind == TYPE_VIEW;
 }
 
-/* An atomic that adds. */
-static Op *as_sum(Grad *grad, Op *op, const Value *memory)
+Op *as_sum(Grad *grad, Op *op, const Value *memory)
 {
     op_set_text(op, ATTR_order, word(grad, "relaxed"));
     op_set_text(op, ATTR_scope, word(grad, is_global(memory) ? "gpu" : "cta"));
@@ -51,7 +50,8 @@ static Value *adjoint_memory(Grad *grad, const Op *op, Value *memory)
 {
     Value *found = memory_adjoint(grad, memory);
     if (!found)
-        grad_refuse(grad, op, "this memory has no gradient: it is not a parameter's of its own type");
+        grad_refuse(grad, op,
+                    "this memory has no gradient: it is not a parameter's of its own type");
     return found;
 }
 

@@ -113,35 +113,103 @@ static Value *stored(Grad *grad, Value *tile)
     return memory;
 }
 
-/* The elements along the dimension from the last to the first. */
-static Value *turned(Grad *grad, Value *tile, int dim)
+/* Along the dimension the elements at these places. */
+static Value *picked(Grad *grad, Value *tile, int dim, Value *places)
 {
     Value *operands[1 + TYPE_RANK] = {stored(grad, tile)};
-    for (int d = 0; d < tile->type->rank; d++) {
-        Value *at = coordinate(grad, tile->type, d);
-        if (d == dim)
-            at = build2(&grad->builder, OP_sub,
-                        integer_of(grad, at->type, tile->type->shape[d] - 1), at);
-        operands[1 + d] = at;
-    }
+    for (int d = 0; d < tile->type->rank; d++)
+        operands[1 + d] = d == dim ? places : coordinate(grad, tile->type, d);
     const Type *type = tile->type;
     return build_op(&grad->builder, OP_gather, 1 + type->rank, operands, 1, &type)->results;
 }
 
+/* The elements along the dimension from the last to the first. */
+static Value *turned(Grad *grad, Value *tile, int dim)
+{
+    Value *at = coordinate(grad, tile->type, dim);
+    Value *last = integer_of(grad, at->type, tile->type->shape[dim] - 1);
+    return picked(grad, tile, dim, build2(&grad->builder, OP_sub, last, at));
+}
+
+/* Those one place further along the dimension, or one before; at the border it is its own. */
+static Value *neighbours(Grad *grad, Value *tile, int dim, int step)
+{
+    Builder *builder = &grad->builder;
+    Value *at = coordinate(grad, tile->type, dim);
+    Value *place = build2(builder, OP_add, at, integer_of(grad, at->type, step));
+    const int64_t border = step < 0 ? 0 : tile->type->shape[dim] - 1;
+    place = build2(builder, step < 0 ? OP_max : OP_min, place, integer_of(grad, at->type, border));
+    return picked(grad, tile, dim, place);
+}
+
+static Value *scanned(Grad *grad, Value *a, int dim, const char *mode)
+{
+    Value *result = build1(&grad->builder, OP_scan, a);
+    op_set_int(result->op, ATTR_dim, dim);
+    op_set_text(result->op, ATTR_mode, intern_text(grad->kernel->session->names, mode));
+    return result;
+}
+
 /* An element counts for all those at it and behind it. */
+static Value *through_sums(Grad *grad, const Op *op, Value *adjoint, int dim)
+{
+    Value *sums = scanned(grad, turned(grad, adjoint, dim), dim, "add");
+    op_keep_attr(sums->op, op, ATTR_exclusive);
+    return turned(grad, sums, dim);
+}
+
+/* Of each place that of the first of those up to it that is the greatest, or least: the last one at
+ * which something came that was more than all before it. */
+static Value *places_found(Grad *grad, const Op *op, int dim, bool is_max)
+{
+    Builder *builder = &grad->builder;
+    Value *a = primal(grad, operand(op, a)), *before = primal(grad, op->results);
+    if (!op_int(op, ATTR_exclusive, 0)) before = neighbours(grad, before, dim, -1);
+    Value *at = coordinate(grad, a->type, dim), *first = integer_of(grad, at->type, 0);
+    Value *is_more = build_cmp(builder, is_max ? "gt" : "lt", a, before);
+    return scanned(grad, build3(builder, OP_select, is_more, at, first), dim, "max");
+}
+
+static Value *sums_at(Grad *grad, Value *adjoint, int dim, Value *places)
+{
+    Builder *builder = &grad->builder;
+    Value *memory = stored(grad, number_of(grad, adjoint->type, 0));
+    Value *operands[2 + TYPE_RANK] = {memory, adjoint};
+    for (int d = 0; d < adjoint->type->rank; d++)
+        operands[2 + d] = d == dim ? places : coordinate(grad, adjoint->type, d);
+    const Type *type = adjoint->type;
+    as_sum(grad, build_op(builder, OP_atomic, 2 + type->rank, operands, 1, &type), memory);
+    return build1(builder, OP_shared_load, memory);
+}
+
+/* Where nothing came before, an exclusive scan has nothing of the program's. */
+static Value *through_extremes(Grad *grad, const Op *op, Value *adjoint, int dim, bool is_max)
+{
+    Builder *builder = &grad->builder;
+    Value *places = places_found(grad, op, dim, is_max);
+    if (op_int(op, ATTR_exclusive, 0)) {
+        Value *at = coordinate(grad, adjoint->type, dim);
+        Value *last = integer_of(grad, at->type, adjoint->type->shape[dim] - 1);
+        Value *is_last = build_cmp(builder, "eq", at, last);
+        adjoint = build3(builder, OP_select, is_last, number_of(grad, adjoint->type, 0),
+                         neighbours(grad, adjoint, dim, 1));
+    }
+    return sums_at(grad, adjoint, dim, places);
+}
+
 void adjoint_scan(Grad *grad, Op *op)
 {
     const int dim = (int)op_int(op, ATTR_dim, 0);
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    const bool is_max = strcmp(mode, "max") == 0;
     Value *adjoint = whole_of(grad, op);
-    if (strcmp(op_attr(op, ATTR_mode)->text, "add") != 0) {
-        grad_refuse(grad, op, "it is known of sums alone");
-        return;
-    }
-    Value *sums = build1(&grad->builder, OP_scan, turned(grad, adjoint, dim));
-    op_set_int(sums->op, ATTR_dim, dim);
-    op_keep_attr(sums->op, op, ATTR_mode);
-    op_keep_attr(sums->op, op, ATTR_exclusive);
-    give_total(grad, operand(op, a), turned(grad, sums, dim));
+    if (strcmp(mode, "add") == 0)
+        adjoint = through_sums(grad, op, adjoint, dim);
+    else if (is_max || strcmp(mode, "min") == 0)
+        adjoint = through_extremes(grad, op, adjoint, dim, is_max);
+    else
+        grad_refuse(grad, op, "it is known of sums, min and max alone");
+    give_total(grad, operand(op, a), adjoint);
 }
 
 /* ---- reductions ---- */

@@ -7,6 +7,7 @@
  * What no two blocks add to is added to without atomics. */
 #include "ir/rebuild.h"
 #include "passes/grad/coordinates.h"
+#include "passes/grad/states.h"
 
 /* ---- which ---- */
 
@@ -68,12 +69,7 @@ static Value *host_trips(Split *split, const Op *loop)
     Value *begin = value_on_host(host, operand(loop, begin), &copied);
     Value *end = value_on_host(host, operand(loop, end), &copied);
     Value *step = value_on_host(host, operand(loop, step), &copied);
-    Value *one = build_const(host, begin->type->dtype, 1);
-    Value *span =
-        build2(host, OP_sub, build2(host, OP_add, build2(host, OP_sub, end, begin), step), one);
-    Value *trips = build2(host, OP_floordiv, span, step);
-    return build_cast(host, DTYPE_i32,
-                      build2(host, OP_max, trips, build_const(host, trips->type->dtype, 0)));
+    return build_cast(host, DTYPE_i32, trips_of(host, begin, end, step));
 }
 
 /* Three at most; more count as one. */
@@ -222,8 +218,8 @@ static const Value *pointer_of(const Op *op)
     return pointer;
 }
 
-/* What stands in the way of a launch apart: memory of the block's, what is asked of the grid, and
- * what the rest of the launch makes of the memory that is read, or added to. */
+/* What stands in the way of a launch apart: memory of the block's, records of states, what is asked
+ * of the grid, and what the rest of the launch makes of the memory that is read, or added to. */
 typedef struct Obstacles {
     Grad *grad;
     const Op *sum; /* of the launch */
@@ -235,7 +231,8 @@ static void find_obstacle(Op *op, void *context)
 {
     Obstacles *obstacles = context;
     obstacles->found |= op->code == OP_shared_alloc || op->code == OP_local_alloc ||
-                        op->code == OP_grid_dim || op->code == OP_thread_id;
+                        op->code == OP_grid_dim || op->code == OP_thread_id ||
+                        records_workspace(obstacles->grad, op);
     if (view_of(op) && op_has(op, READS) && !op_has(op, ATOMIC))
         map_set(obstacles->grad->arena, &obstacles->read, pointer_of(op), op);
 }

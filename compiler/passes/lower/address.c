@@ -299,7 +299,7 @@ static int log2_of(int power)
 
 Value *address_gather(Lower *lower, const int32_t targets[32])
 {
-    const LaneLoop *iterations = &lower->iterations;
+    const CoarsenedLoop *iterations = &lower->iterations;
     const int own = iterations->index ? log2_of(iterations->threads) : 32;
     uint32_t reached = 0;
     Value *sum = gather(lower, index_in_group, index_limit(lower) - 1, targets, own, 0, NULL);
@@ -373,7 +373,7 @@ static Value *address_not_left_over(Lower *lower, const Layout *layout)
 /* What a layout takes for the thread's index. */
 static Value *spread_index(Lower *lower)
 {
-    const LaneLoop *iterations = &lower->iterations;
+    const CoarsenedLoop *iterations = &lower->iterations;
     Value *index = index_in_group(lower);
     if (!iterations->index) return index;
     Value *above = address_op(lower, OP_shl, iterations->index,

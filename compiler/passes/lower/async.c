@@ -108,15 +108,15 @@ static Builder iterations_open(Lower *lower, int threads, int iterations)
     op_set_int(loop, ATTR_unroll, 1);
     const Builder outside = lower->at;
     lower->at = builder_at_end(loop->regions[0], outside.span);
-    lower->iterations = (LaneLoop){region_add_argument(loop->regions[0], bounds[0]->type, NULL),
-                                   threads, iterations};
+    lower->iterations = (CoarsenedLoop){
+        region_add_argument(loop->regions[0], bounds[0]->type, NULL), threads, iterations};
     return outside;
 }
 
 static void iterations_close(Lower *lower, Builder outside)
 {
     build_op(&lower->at, OP_yield, 0, NULL, 0, NULL);
-    lower->iterations = (LaneLoop){0};
+    lower->iterations = (CoarsenedLoop){0};
     lower->at = outside;
 }
 

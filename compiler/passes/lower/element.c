@@ -166,7 +166,7 @@ static void store_all(Lower *lower, Op *op, const Neighbours *all)
     Value *pointer = first_pointer(lower, &element, before);
     if (op->code == OP_element_atomic)
         lower_red(lower, op, pointer, element.predicate, all->count, values);
-    else
+    else if (element.predicate || !lower_element_copy(lower, all, pointer, values))
         memory_write(lower, pointer, element.predicate, values[0]->type->dtype, all->count, values);
 }
 

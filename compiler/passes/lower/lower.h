@@ -15,12 +15,12 @@ typedef struct MadeMap {
     Value *map;
 } MadeMap;
 
-/* A loop in whose rounds each thread stands for one thread after the other of a group so many times
- * as large: of that are the layouts that are asked about inside it. */
-typedef struct LaneLoop {
+/* A loop in whose iterations each thread stands for one thread after the other of a group so many
+ * times as large: of that are the layouts that are asked about inside it. */
+typedef struct CoarsenedLoop {
     Value *index;       /* NULL: there is no such loop */
     int threads, count; /* powers of two */
-} LaneLoop;
+} CoarsenedLoop;
 
 typedef struct Lower {
     Kernel *kernel;
@@ -30,7 +30,7 @@ typedef struct Lower {
     Region *top;       /* the new region of the launch */
     Builder at;        /* where ops go */
     ThreadGroup group; /* the threads that run what is lowered now */
-    LaneLoop iterations;
+    CoarsenedLoop iterations;
     Map scalars;    /* old Value -> new Value */
     Map tiles;      /* old Value -> Value *[layout_registers] */
     Map joined;     /* old element_store -> the Neighbours that it is written with */
@@ -147,6 +147,8 @@ typedef struct Neighbours {
 } Neighbours;
 /* With `op` and those that come after it; its count is 1 if there are none. */
 Neighbours neighbours_of(Lower *lower, Op *op);
+/* element_copy.c: whether the elements are copied from global memory by cp.async, and not stored. */
+bool lower_element_copy(Lower *lower, const Neighbours *all, Value *pointer, Value *const *values);
 /* atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or
  * NULL.
  */
@@ -230,6 +232,8 @@ void memory_write(Lower *lower, Value *pointer, Value *predicate, DType dtype, i
 /* The pointer as one to elements of the type; of packed ones, to a whole byte's first. */
 Value *memory_address(Lower *lower, DType dtype, Value *pointer);
 Value *memory_pack(Lower *lower, int count, Value *const *elements);
+/* The vector whose elements they are, all in their order; NULL: there is none. */
+Value *memory_whole(int count, Value *const *elements);
 Value *memory_element(Lower *lower, Value *vector, int index);
 
 #endif

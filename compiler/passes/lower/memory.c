@@ -13,7 +13,7 @@ DType memory_dtype(DType dtype)
 
 /* ---- vectors ---- */
 
-Value *memory_pack(Lower *lower, int count, Value *const *elements)
+Value *memory_whole(int count, Value *const *elements)
 {
     const Op *first = elements[0]->op;
     bool whole = first && first->code == OP_vec_get && operand(first, vector)->type->count == count;
@@ -22,7 +22,13 @@ Value *memory_pack(Lower *lower, int count, Value *const *elements)
         whole = get && get->code == OP_vec_get && operand(get, vector) == operand(first, vector) &&
                 op_int(get, ATTR_index, 0) == i;
     }
-    if (whole) return operand(first, vector);
+    return whole ? operand(first, vector) : NULL;
+}
+
+Value *memory_pack(Lower *lower, int count, Value *const *elements)
+{
+    Value *whole = memory_whole(count, elements);
+    if (whole) return whole;
     const Type *type = type_vector(lower->kernel->types, elements[0]->type->dtype, count);
     return lower_build(lower, OP_vec_pack, count, elements, type);
 }
@@ -267,7 +273,7 @@ void memory_remark(Lower *lower, const Memory *memory)
     const int dim = access_contiguous(access);
     const int64_t element = dtype_memory_bits(access->view->dtype) / 8,
                   bytes = memory->vector * element,
-                  row = dim < 0 ? ACCESS_BYTES : access->span[dim] * element;
+                  row = dim < 0 ? ACCESS_BYTES : access->width[dim] * element;
     const char *what = access->op->code == OP_store  ? "a store"
                        : access->op->code == OP_load ? "a load"
                        : bytes >= LEAST_COPY         ? "a copy by cp.async"

@@ -1,7 +1,7 @@
 /* neighbours.c: single elements that a thread reads, or writes, one after the other and that lie
  * side by side in memory, as those of a loop that was unrolled do: one access does for a vector.
  *
- * What is read moves up to the first of them, what is written down to the last, past ops that have
+ * Reads move up to the first of them, writes down to the last, past ops that have
  * nothing to do with that memory. */
 #include "passes/lower/lower.h"
 

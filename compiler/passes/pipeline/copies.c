@@ -260,7 +260,7 @@ static bool follows_along_k(const Loop *loop, const Feed *feed)
     for (int i = 0; i < view->operand_count; i++)
         if (!loop_slope(loop->op, view->operands[i], &slope) || slope) return false;
     for (int d = 0; d < access.rank; d++) {
-        const int64_t along = access.tile_dim[d] == feed->k_dim ? access.span[d] : 0;
+        const int64_t along = access.tile_dim[d] == feed->k_dim ? access.width[d] : 0;
         if (!loop_slope(loop->op, access.offsets[d], &slope) ||
             __builtin_mul_overflow(slope, step, &way) || way != along)
             return false;

@@ -24,7 +24,7 @@ typedef struct Masks {
     Map done; /* comparisons that a loop was split by, in both of its parts */
 } Masks;
 
-/* ---- what is known of a mask ---- */
+/* ---- facts about a mask ---- */
 
 static void decide(Kernel *kernel, Value *mask, bool holds);
 

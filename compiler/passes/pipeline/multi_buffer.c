@@ -584,7 +584,7 @@ static int count_products(const Region *body)
     return count;
 }
 
-/* With tiles, beside a product of what is read in shared memory. */
+/* With tiles, beside a product whose operands are read in shared memory. */
 static bool has_other_work(const Region *body)
 {
     for (const Op *op = body->first; op; op = op->next)

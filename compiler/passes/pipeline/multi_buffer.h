@@ -36,11 +36,11 @@ typedef struct Pass {
 } Pass;
 
 /* In which a block takes tiles of different length. */
-typedef struct PersistentOrder {
+typedef struct PersistentRaster {
     int dim;   /* the index of the grid along which they get shorter */
     int group; /* of other indices, at most so many are taken together; 0: tiles are of one length
                 */
-} PersistentOrder;
+} PersistentRaster;
 
 /* remark_stores.c: stores of a launch, each with why it cannot be a TMA store; NULL: by itself it
  * can. */
@@ -65,7 +65,7 @@ typedef struct Pipeline {
     int blocks;        /* that share a multiprocessor, by consumers' registers and shared memory */
     bool sets_maxnreg; /* producers are a warpgroup, whose registers the others get */
     bool persistent;   /* a block does the work of several */
-    PersistentOrder order;
+    PersistentRaster raster;
     bool nested;          /* within loops and branches of the author's */
     bool pairs;           /* two blocks copy some of the tiles together */
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
@@ -123,7 +123,7 @@ typedef struct PersistentTile {
 /* Whether it does not matter which block runs when: none waits for another. */
 bool persistent_may_differ(const Op *launch);
 /* Makes `region` a loop over the blocks that fall to this one. */
-PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentOrder *order,
+PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentRaster *raster,
                                 int parity);
 /* Of the loop over tiles, which is at `place`: 0 and 1 in turn. */
 Value *persistent_turn(Builder *builder, const Op *tiles, Value *place);

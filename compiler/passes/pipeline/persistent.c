@@ -26,34 +26,34 @@ bool persistent_may_differ(const Op *launch)
 
 /* ---- a tile ---- */
 
-Value *persistent_turn(Builder *builder, const Op *tiles, Value *place)
+Value *persistent_turn(Builder *builder, const Op *tiles, Value *number)
 {
-    Value *first = build2(builder, OP_sub, place, operand(tiles, begin));
+    Value *first = build2(builder, OP_sub, number, operand(tiles, begin));
     return build2(builder, OP_and, build2(builder, OP_div, first, operand(tiles, step)),
                   multi_buffer_number(builder, 1));
 }
 
 /* Every other turn is taken the other way round, so that who had the longest tile of one has the
  * shortest of the next; not the last one, where there are fewer tiles than blocks. */
-static Value *turn_round(Builder *builder, const Op *loop, Value *place)
+static Value *turn_round(Builder *builder, const Op *loop, Value *number)
 {
     Value *blocks = operand(loop, step), *one = multi_buffer_number(builder, 1);
-    Value *first = build2(builder, OP_sub, place, operand(loop, begin));
-    Value *turn = persistent_turn(builder, loop, place);
+    Value *first = build2(builder, OP_sub, number, operand(loop, begin));
+    Value *turn = persistent_turn(builder, loop, number);
     Value *last = build2(builder, OP_sub, build2(builder, OP_add, first, blocks), one);
     Value *whole = build_cmp(builder, "lt", last, operand(loop, end));
     Value *turns = build2(builder, OP_and,
                           build_cmp(builder, "ne", turn, multi_buffer_number(builder, 0)), whole);
     return build3(builder, OP_select, turns, build2(builder, OP_sub, last, operand(loop, begin)),
-                  place);
+                  number);
 }
 
 /* Other indices that are taken together: as many as L2 holds, or fewer, so that their tiles make an
  * even number of turns, if they can. */
-static Value *find_group(Builder *builder, const PersistentOrder *order, Value *extent,
+static Value *find_group(Builder *builder, const PersistentRaster *raster, Value *extent,
                          Value *blocks)
 {
-    Value *most = multi_buffer_number(builder, order->group);
+    Value *most = multi_buffer_number(builder, raster->group);
     Value *two = build2(builder, OP_mul, blocks, multi_buffer_number(builder, 2));
     Value *each = build2(builder, OP_max, build2(builder, OP_div, two, extent),
                          multi_buffer_number(builder, 1));
@@ -65,12 +65,12 @@ static Value *find_group(Builder *builder, const PersistentOrder *order, Value *
 
 /* Tiles of one length follow each other, of a group of those that differ in other indices. */
 static void find_balanced_index(Builder *builder, PersistentTile *tile, int dim, Value *group,
-                                Value *place)
+                                Value *number)
 {
     const int low = dim == 0 ? 1 : 0, high = dim == 2 ? 1 : 2;
     Value *each = build2(builder, OP_mul, tile->extent[dim], group);
-    Value *first = build2(builder, OP_mul, build2(builder, OP_div, place, each), group);
-    Value *within = build2(builder, OP_rem, place, each);
+    Value *first = build2(builder, OP_mul, build2(builder, OP_div, number, each), group);
+    Value *within = build2(builder, OP_rem, number, each);
     Value *others = build2(builder, OP_mul, tile->extent[low], tile->extent[high]);
     Value *count = build2(builder, OP_min, group, build2(builder, OP_sub, others, first));
     count = build2(builder, OP_max, count, multi_buffer_number(builder, 1));
@@ -80,12 +80,12 @@ static void find_balanced_index(Builder *builder, PersistentTile *tile, int dim,
     tile->index[high] = build2(builder, OP_div, other, tile->extent[low]);
 }
 
-/* Which block it is, by its place in the grid. */
-static void find_index(Builder *builder, PersistentTile *tile, Value *place)
+/* Which block it is, by its number in the grid. */
+static void find_index(Builder *builder, PersistentTile *tile, Value *number)
 {
     int64_t deep;
-    tile->index[0] = build2(builder, OP_rem, place, tile->extent[0]);
-    Value *above = build2(builder, OP_div, place, tile->extent[0]);
+    tile->index[0] = build2(builder, OP_rem, number, tile->extent[0]);
+    Value *above = build2(builder, OP_div, number, tile->extent[0]);
     const bool is_flat = value_constant(tile->extent[2], &deep) && deep == 1;
     tile->index[1] = is_flat ? above : build2(builder, OP_rem, above, tile->extent[1]);
     tile->index[2] =
@@ -100,7 +100,7 @@ static void assume_positive(Builder *builder, Value *extent)
     op_set_int(assume, ATTR_low, 1);
 }
 
-PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentOrder *order,
+PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentRaster *raster,
                                 int parity)
 {
     const Op *launch = pass->launch->parent;
@@ -121,18 +121,18 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
                           build_of_grid(&builder, OP_grid_dim, 0), multi_buffer_number(&builder, 0),
                           multi_buffer_number(&builder, parity)};
     Value *group =
-        order->group ? find_group(&builder, order, tile.extent[order->dim], operands[2]) : NULL;
+        raster->group ? find_group(&builder, raster, tile.extent[raster->dim], operands[2]) : NULL;
     Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
     op_set_int(loop, ATTR_unroll, 1);
     tile.region = loop->regions[0];
-    Value *place = region_add_argument(tile.region, i32, NULL);
+    Value *number = region_add_argument(tile.region, i32, NULL);
     tile.stage = region_add_argument(tile.region, i32, NULL);
     tile.parity = region_add_argument(tile.region, i32, NULL);
     Builder inside = builder_at_end(tile.region, launch->span);
     if (group)
-        find_balanced_index(&inside, &tile, order->dim, group, turn_round(&inside, loop, place));
+        find_balanced_index(&inside, &tile, raster->dim, group, turn_round(&inside, loop, number));
     else
-        find_index(&inside, &tile, place);
+        find_index(&inside, &tile, number);
     tile.yield = build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
     return tile;
 }

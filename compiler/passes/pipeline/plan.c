@@ -342,7 +342,7 @@ static void find_channels(Plan *plan)
     }
 }
 
-/* ---- what is copied before the loop ---- */
+/* ---- copies before the loop ---- */
 
 /* But for the copy, products of the loop read the tile where it lies, and nobody else uses it. */
 static bool is_for_products(const Pipeline *pipeline, const Value *tile, const Op *copy)
@@ -537,7 +537,7 @@ static void print_products(const Plan *plan, Buf *text)
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step step = plan->steps.data[i];
         if (step.op->code != OP_dot) continue;
-        const Place at = source_place(step.op->span.source, step.op->span.begin);
+        const Location at = source_location(step.op->span.source, step.op->span.begin);
         buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
                    step.stage ? "an iteration later" : "in its iteration");
     }

@@ -48,7 +48,7 @@ bool plan_conflicts(const Op *earlier, const Op *later);
 /* The op makes the product's left operand, which it reads in registers: those that the next
  * iteration's takes, too, so that it waits while the product is in flight. */
 bool plan_reads_registers(const Op *dot, const Op *op);
-/* Of what is loaded of a shared tile. */
+/* Of loads from a shared tile. */
 bool plan_feeds_products_alone(const Value *value);
 /* What follows from the loop's index, and what is read in shared memory, is made where it is
  * needed, again in each stage. */

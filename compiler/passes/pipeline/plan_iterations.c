@@ -302,14 +302,14 @@ typedef struct Carried {
     Value *next;
 } Carried;
 
-typedef struct LaneLoop {
+typedef struct PlannedLoop {
     const Plan *plan;
     Op *loop; /* of the text */
     VEC(Carried) carried;
     VEC(Value *) first;
     VEC(const Type *) types;
     int values; /* of those carried; stages come behind them */
-} LaneLoop;
+} PlannedLoop;
 
 static bool is_used_in(const Plan *plan, const Value *value, int stage)
 {
@@ -320,7 +320,7 @@ static bool is_used_in(const Plan *plan, const Value *value, int stage)
     return false;
 }
 
-static void carry(LaneLoop *iterations, Carried carried, Value *first)
+static void carry(PlannedLoop *iterations, Carried carried, Value *first)
 {
     vec_push(iterations->plan->arena, &iterations->carried, carried);
     vec_push(iterations->plan->arena, &iterations->first, first);
@@ -328,7 +328,7 @@ static void carry(LaneLoop *iterations, Carried carried, Value *first)
 }
 
 /* What the text's loop carries. */
-static void carry_arguments(LaneLoop *iterations, Writer *before)
+static void carry_arguments(PlannedLoop *iterations, Writer *before)
 {
     const Plan *plan = iterations->plan;
     const Region *body = iterations->loop->regions[0];
@@ -348,7 +348,7 @@ static void carry_arguments(LaneLoop *iterations, Writer *before)
 }
 
 /* What stage 0 makes for stage 1, and the index of its iteration. */
-static void carry_to_later_stage(LaneLoop *iterations, Writer *before)
+static void carry_to_later_stage(PlannedLoop *iterations, Writer *before)
 {
     const Plan *plan = iterations->plan;
     Value *index = iterations->loop->regions[0]->arguments[0];
@@ -370,7 +370,7 @@ static void next_stage(const Plan *plan, Builder *builder, Value *const at[2], V
     next[1] = multi_buffer_next_parity(builder, at[1], is_last);
 }
 
-static void carry_stages(LaneLoop *iterations, Builder *builder)
+static void carry_stages(PlannedLoop *iterations, Builder *builder)
 {
     const Plan *plan = iterations->plan;
     Value *next[2];
@@ -392,7 +392,7 @@ static Writer writer_at(const Plan *plan, Builder builder)
 }
 
 /* `found` are the loop's arguments in an iteration, or its results. */
-static void know_found(Writer *writer, const LaneLoop *iterations, Value *const *found)
+static void know_found(Writer *writer, const PlannedLoop *iterations, Value *const *found)
 {
     for (size_t i = 0; i < iterations->carried.count; i++)
         know(writer, iterations->carried.data[i].stage, iterations->carried.data[i].value,
@@ -403,7 +403,7 @@ static void know_found(Writer *writer, const LaneLoop *iterations, Value *const 
     }
 }
 
-static void yield_iteration(Writer *writer, const LaneLoop *iterations)
+static void yield_iteration(Writer *writer, const PlannedLoop *iterations)
 {
     const Plan *plan = writer->plan;
     VEC(Value *) next = {0};
@@ -418,7 +418,7 @@ static void yield_iteration(Writer *writer, const LaneLoop *iterations)
     build_op(&writer->builder, OP_yield, (int)next.count, next.data, 0, NULL);
 }
 
-static Op *build_loop(const LaneLoop *iterations, Builder *builder)
+static Op *build_loop(const PlannedLoop *iterations, Builder *builder)
 {
     const Plan *plan = iterations->plan;
     const Op *text = iterations->loop;
@@ -446,7 +446,7 @@ static Op *build_loop(const LaneLoop *iterations, Builder *builder)
 }
 
 /* Stage 0 of the first iteration. */
-static void write_first(Writer *writer, const LaneLoop *iterations)
+static void write_first(Writer *writer, const PlannedLoop *iterations)
 {
     const Op *text = iterations->loop;
     const Region *body = text->regions[0];
@@ -459,7 +459,7 @@ static void write_first(Writer *writer, const LaneLoop *iterations)
 }
 
 /* What the text's loop leaves: of the last iteration's stages. */
-static void find_results(Writer *after, const LaneLoop *iterations, Value **results)
+static void find_results(Writer *after, const PlannedLoop *iterations, Value **results)
 {
     const Plan *plan = after->plan;
     const Region *body = iterations->loop->regions[0];
@@ -474,7 +474,7 @@ static void find_results(Writer *after, const LaneLoop *iterations, Value **resu
 
 static void write_loop(const Plan *plan, Builder *builder, Value **results)
 {
-    LaneLoop iterations = {.plan = plan, .loop = plan->pipeline->loop};
+    PlannedLoop iterations = {.plan = plan, .loop = plan->pipeline->loop};
     Writer before = writer_at(plan, *builder);
     if (plan->count > 1) write_first(&before, &iterations);
     carry_arguments(&iterations, &before);

@@ -121,6 +121,27 @@ static Value *copy_load(Builder *builder, const Op *load, const Region *body, Ma
     return copy->results;
 }
 
+/* Memory whose place depends on the iteration: none of it is there if that does not run. */
+static void guard_view(Builder *builder, const Op *loop, Op *load)
+{
+    const Op *view = operand(load, view)->op;
+    const int rank = view->results->type->rank;
+    Value *none = build_const(builder, operand_list(view, extents)[0]->type->dtype, 0);
+    Value *runs = build_cmp(builder, "lt", operand(loop, begin), operand(loop, end));
+    Value *extents[2 * TYPE_RANK];
+    for (int i = 0; i < 2 * rank; i++) extents[i] = operand_list(view, extents)[i];
+    extents[0] = build3(builder, OP_select, runs, extents[0], none);
+    Value *guarded = build_view(builder, operand(view, pointer), rank, extents, extents + rank);
+    op_keep_attr(guarded->op, view, ATTR_value);
+    op_keep_attr(guarded->op, view, ATTR_number);
+    op_set_operand(load, operand_index(load, view), guarded);
+}
+
+static bool is_made_in(const Op *loop, const Value *view)
+{
+    return view->type->rank && view->op->parent == loop->regions[0];
+}
+
 /* The tile of iteration `ahead`, before the loop. Where the loop may not run at all, what was
  * proved about its offsets does not hold there: every bound is checked. */
 static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
@@ -133,6 +154,8 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
+        builder = builder_before(tile->op);
+        if (is_made_in(loop, operand(load, view))) guard_view(&builder, loop, tile->op);
         int64_t checks[TYPE_RANK];
         int rank = operand(load, view)->type->rank;
         for (int i = 0; i < rank; i++) checks[i] = 3;

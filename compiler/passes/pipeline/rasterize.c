@@ -21,7 +21,7 @@ typedef struct Traits {
     bool uses[2];   /* the block's index along x, y, in what pipelined loops copy */
     bool pipelined; /* a loop that copies operands of a product ahead */
     bool may_wait;
-    int rises; /* the dimension along which blocks have more and more rounds to do; -1: none */
+    int rises; /* the dimension along which blocks have more and more iterations to do; -1: none */
 } Traits;
 
 static void find_dot(Op *op, void *context)
@@ -92,7 +92,7 @@ static int64_t columns_of(int64_t width)
 
 /* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have
  * as many columns. */
-static void build_order(Builder *builder, int64_t group_columns, bool whole, Value *out[2])
+static void build_raster(Builder *builder, int64_t group_columns, bool whole, Value *out[2])
 {
     Value *width = build_of_grid(builder, OP_grid_dim, 0);
     Value *wide[2] = {build_cast(builder, DTYPE_i64, width),
@@ -134,7 +134,7 @@ static void rename_indices(Kernel *kernel, Region *region, Op *rest, Value **ind
     for (Op *op = region->first; op != rest; op = op->next) op->scratch = NULL;
 }
 
-static void reorder(Kernel *kernel, Op *launch)
+static void rasterize_launch(Kernel *kernel, Op *launch)
 {
     Region *region = launch_region(launch);
     Value *indices[2];
@@ -144,7 +144,7 @@ static void reorder(Kernel *kernel, Op *launch)
     const bool known = value_constant(operand(launch, x), &width);
     if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
     const int64_t columns = known ? columns_of(width) : COST_RASTER_COLUMNS;
-    build_order(&builder, columns, known && width % columns == 0, indices);
+    build_raster(&builder, columns, known && width % columns == 0, indices);
     rename_indices(kernel, region, rest, indices);
 }
 
@@ -174,7 +174,7 @@ bool pass_rasterize(Kernel *kernel, PassContext *context)
         region_visit(launch_region(op), look, &traits);
         if (!traits.pipelined || traits.may_wait) continue;
         if (traits.uses[0] && traits.uses[1])
-            reorder(kernel, op);
+            rasterize_launch(kernel, op);
         else if (traits.rises >= 0)
             turn_iteration(kernel, op, traits.rises);
     }

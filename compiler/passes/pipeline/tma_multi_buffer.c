@@ -11,7 +11,7 @@
 #include "passes/analysis/loop.h"
 #include "ir/rebuild.h"
 
-enum { STAGE_FILLED = STAGE_LAST /* the parity of what is read */ };
+enum { STAGE_FILLED = STAGE_LAST /* the parity of the stage that is read */ };
 
 /* The copies of the iteration so many behind the one with this index, if there is one. */
 static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *index,

@@ -688,7 +688,7 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
 
 static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int parity)
 {
-    return pipeline->persistent ? persistent_begin(pipeline->pass, group, &pipeline->order, parity)
+    return pipeline->persistent ? persistent_begin(pipeline->pass, group, &pipeline->raster, parity)
                                 : persistent_only(group, parity);
 }
 
@@ -745,7 +745,7 @@ static Value *turn_parity(Builder *builder, const PersistentTile *tile)
     return persistent_turn(builder, tile->region->parent, tile->region->arguments[0]);
 }
 
-/* What is copied before the loop, to a stage of its own. */
+/* Copies before the loop, each to a stage of its own. */
 static void copy_once(const Pipeline *pipeline, Builder *builder, const PersistentTile *tile,
                       Map *map)
 {
@@ -985,7 +985,7 @@ static void set_warps(const Pipeline *pipeline, int threads)
     op_set_int(pipeline->pass->launch->parent, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
 }
 
-/* Stages for what is copied before the loop, and the barriers of all of them. */
+/* Stages for the copies before the loop, and the barriers of all of them. */
 static void make_once(Pipeline *pipeline, Builder *builder)
 {
     Pipeline once = *pipeline;
@@ -1046,7 +1046,7 @@ static bool has_order(Pipeline *pipeline, int64_t cycles)
     for (int dim = 0; dim < 3; dim++) {
         const Trend trend = block_trend_of_trips(pipeline->loop, dim);
         if (trend == TREND_FALLS && steady && short_ones)
-            pipeline->order = (PersistentOrder){dim, group_of(pipeline)};
+            pipeline->raster = (PersistentRaster){dim, group_of(pipeline)};
         else if (trend != TREND_STEADY)
             return false;
         steady = steady && trend == TREND_STEADY;

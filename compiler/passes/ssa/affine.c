@@ -335,7 +335,7 @@ static bool is_inside(Pass *pass, const Block *block)
     if (block->memory->type->kind == TYPE_VIEW) return true;
     for (int d = 0; d < block->rank; d++) {
         const Affine *index = &block->indices[d];
-        const int64_t span = index->dim < 0 ? 1 : block->tile->shape[index->dim];
+        const int64_t width = index->dim < 0 ? 1 : block->tile->shape[index->dim];
         int64_t low = 0, high = 0;
         if (index->base) {
             const Facts facts = facts_of(pass->facts, index->base);
@@ -343,7 +343,7 @@ static bool is_inside(Pass *pass, const Block *block)
             high = facts.high;
         }
         const int64_t extent = block->memory->type->shape[d];
-        if (low < 0 || span > extent || high > extent - span) return false;
+        if (low < 0 || width > extent || high > extent - width) return false;
     }
     return true;
 }

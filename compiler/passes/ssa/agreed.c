@@ -52,7 +52,7 @@ static Name complaint(Kernel *kernel, Span joint)
     const char *text = "threads of a block part here, around what all of them do together";
     if (!joint.source) return intern_text(kernel->session->names, text);
     return intern_printf(kernel->session->names, "%s in line %u", text,
-                         source_place(joint.source, joint.begin).line);
+                         source_location(joint.source, joint.begin).line);
 }
 
 bool control_agree(Agreement *agreement, Kernel *kernel, Op *control, const Op *joint)

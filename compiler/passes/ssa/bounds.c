@@ -127,35 +127,35 @@ static const Value *limit_of_index(const Pass *pass, const Value *index)
     return operand(loop, end);
 }
 
-/* offset = index * scale, scale a multiple of the tile's span. */
+/* offset = index * scale, scale a multiple of the tile's width. */
 static bool ends_with_extent(const Pass *pass, const Value *offset, const Value *extent,
-                             int64_t span)
+                             int64_t width)
 {
     int64_t scale;
     const Value *index = split_constant(pass, offset, OP_mul, &scale);
-    if (index && scale >= span) {
+    if (index && scale >= width) {
         const Value *limit = limit_of_index(pass, index);
         return limit && counts_whole_tiles(pass, limit, extent, scale);
     }
-    /* for k in range(0, extent, span) */
+    /* for k in range(0, extent, width) */
     const Value *variable = facts_uncast(pass->facts, offset);
     const Value *limit = limit_of_index(pass, variable);
     if (!limit || !variable->region || !same_number(pass, limit, extent)) return false;
-    return facts_of(pass->facts, variable).multiple % span == 0 &&
-           facts_of(pass->facts, extent).multiple % span == 0;
+    return facts_of(pass->facts, variable).multiple % width == 0 &&
+           facts_of(pass->facts, extent).multiple % width == 0;
 }
 
 static bool stays_below(const Pass *pass, const Access *access, int dim)
 {
     const Facts offset = facts_of(pass->facts, access->offsets[dim]);
     const Facts extent = facts_of(pass->facts, access->extents[dim]);
-    if (span_ends_before(offset.high, access->span[dim], extent.low)) return true;
+    if (width_ends_before(offset.high, access->width[dim], extent.low)) return true;
     int64_t added, gap;
     const Value *base = split_sum(pass, access->offsets[dim], &added);
     if (facts_gap(pass->facts, base, access->extents[dim], &gap) &&
-        span_ends_before(added, access->span[dim], gap))
+        width_ends_before(added, access->width[dim], gap))
         return true;
-    return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->span[dim]);
+    return ends_with_extent(pass, access->offsets[dim], access->extents[dim], access->width[dim]);
 }
 
 static void set_bounds(const Pass *pass, Op *op)

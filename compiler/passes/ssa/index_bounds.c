@@ -32,16 +32,16 @@ typedef struct Use {
     Op *op;
     const Type *memory, *tile; /* `tile`: a place for each of its elements; NULL: for the thread */
     Value *const *indices;
-    int64_t span[TYPE_RANK]; /* elements from the index on */
-    const Value *mask;       /* NULL: there is none */
+    int64_t width[TYPE_RANK]; /* elements from the index on */
+    const Value *mask;        /* NULL: there is none */
 } Use;
 
-/* ---- what is known ---- */
+/* ---- ranges of indices ---- */
 
 static bool is_inside(const Pass *pass, const Use *use, int dim)
 {
     const Facts index = facts_of(pass->facts, use->indices[dim]);
-    return index.low >= 0 && index.high <= use->memory->shape[dim] - use->span[dim];
+    return index.low >= 0 && index.high <= use->memory->shape[dim] - use->width[dim];
 }
 
 typedef enum Answer { ANSWER_NO, ANSWER_YES, ANSWER_UNKNOWN } Answer;
@@ -95,7 +95,7 @@ static bool look_at(Points *points, const Use *use, int dim, Reach *reach)
     if (done == ANSWER_UNKNOWN || !point_value(points, use->tile, use->indices[dim], &index))
         return false;
     if (done == ANSWER_NO) return true;
-    const int64_t more = use->span[dim] - 1,
+    const int64_t more = use->width[dim] - 1,
                   last = index > INT64_MAX - more ? INT64_MAX : index + more;
     reach->low = index < reach->low ? index : reach->low;
     reach->high = last > reach->high ? last : reach->high;
@@ -138,7 +138,7 @@ static bool find_all(int64_t *looks, const Use *use, int dim, Reach *reach)
     return points_count(&points) <= MOST_POINTS;
 }
 
-/* ---- what is read for nothing ---- */
+/* ---- reads whose result a select drops ---- */
 
 typedef struct Flow {
     Map *from; /* values that follow from what was read */
@@ -195,7 +195,7 @@ static void report(Pass *pass, const Use *use, int dim, Reach reach)
     if (at.source == pass->reported.source && at.begin == pass->reported.begin) return;
     pass->reported = at;
     Buf what = {0};
-    buf_text(&what, use->span[dim] > 1 ? "this part" : "the index");
+    buf_text(&what, use->width[dim] > 1 ? "this part" : "the index");
     if (use->memory->rank > 1) buf_printf(&what, " of dimension %d", dim);
     diag_report(pass->kernel->session->diags, DIAG_index_outside, at, what.data,
                 (long long)reach.low, (long long)reach.high,
@@ -228,7 +228,7 @@ static bool is_own_memory(const Type *type)
 static Use use_of(Op *op, const Type *memory, Value *const *indices)
 {
     Use use = {.op = op, .memory = memory, .indices = indices};
-    for (int d = 0; d < memory->rank; d++) use.span[d] = 1;
+    for (int d = 0; d < memory->rank; d++) use.width[d] = 1;
     return use;
 }
 
@@ -237,7 +237,7 @@ static void visit_part(Pass *pass, Op *op, Op *view)
     const Attr *dims = op_attr(view, ATTR_dims);
     Use use = use_of(op, operand(view, tile)->type, operand_list(view, offsets));
     for (int i = 0; i < dims->count; i++)
-        use.span[dims->integers[i]] = view->results[0].type->shape[i];
+        use.width[dims->integers[i]] = view->results[0].type->shape[i];
     if (is_open(pass, &use)) op_set_int(view, ATTR_watched, 1);
 }
 

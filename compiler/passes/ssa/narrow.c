@@ -54,7 +54,7 @@ static Op *copying_store(const Value *copy)
     return store;
 }
 
-/* ---- what is read ---- */
+/* ---- the part that is read ---- */
 
 static int first_index(const Op *read)
 {

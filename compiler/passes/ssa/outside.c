@@ -4,7 +4,7 @@
 
 typedef struct Inside {
     Builder *builder;
-    const Type *tile; /* of what is read; NULL: one element */
+    const Type *tile; /* that the access reads; NULL: one element */
     Value *mask;      /* NULL: all of it, so far */
 } Inside;
 
@@ -94,7 +94,7 @@ static int bounds_of_sum(FactTable *facts, const Access *access, int dim)
 {
     const Value *offset = access->offsets[dim];
     const bool wraps =
-        is_narrow(offset) && facts_of(facts, offset).high > INT32_MAX - access->span[dim];
+        is_narrow(offset) && facts_of(facts, offset).high > INT32_MAX - access->width[dim];
     return wraps ? BOUND_LOW | BOUND_HIGH : access->bounds[dim];
 }
 

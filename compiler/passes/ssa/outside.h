@@ -1,4 +1,4 @@
-/* outside.h: what is read outside of a view; private to this folder. */
+/* outside.h: reads outside of a view; private to this folder. */
 #ifndef TILEC_PASSES_SSA_OUTSIDE_H
 #define TILEC_PASSES_SSA_OUTSIDE_H
 

@@ -15,15 +15,16 @@ typedef struct Change {
     Value *variable, *before;
 } Change;
 
+typedef VEC(Value *) Values;
+
 typedef struct Promotion {
     Kernel *kernel;
     Map current; /* var op's result -> its value now */
     VEC(Change) changes;
     Map replaced; /* value of an erased op -> what stands for it */
     Map anchors;  /* var op's result -> the op that said what its layout is to be */
+    Map sets;     /* op with regions -> the Values that variables_set found */
 } Promotion;
-
-typedef VEC(Value *) Values;
 
 static Value *resolve(const Promotion *promotion, Value *value)
 {
@@ -78,28 +79,42 @@ static Value *variable_value(Promotion *promotion, Value *variable, Builder *bui
 
 typedef struct Collection {
     Promotion *promotion;
-    Map seen, inner;
-    Values set;
+    Map left_out; /* variables of the regions' own, and those that are found */
+    Values *set;
 } Collection;
 
-static void collect_op(Op *op, void *context)
+static void collect(Collection *collection, Value *variable)
 {
-    Collection *collection = context;
     Arena *arena = collection->promotion->kernel->arena;
-    if (op->code == OP_var) map_set(arena, &collection->inner, op->results, op);
-    if (op->code != OP_var_set) return;
-    Value *variable = operand(op, variable);
-    if (map_has(&collection->inner, variable) || map_has(&collection->seen, variable)) return;
-    map_set(arena, &collection->seen, variable, variable);
-    vec_push(arena, &collection->set, variable);
+    if (map_has(&collection->left_out, variable)) return;
+    map_set(arena, &collection->left_out, variable, variable);
+    vec_push(arena, collection->set, variable);
 }
 
-static Values variables_set(Promotion *promotion, const Op *op)
+static const Values *variables_set(Promotion *promotion, const Op *op);
+
+static void collect_op(Collection *collection, Op *op)
 {
-    Collection collection = {.promotion = promotion};
+    Arena *arena = collection->promotion->kernel->arena;
+    if (op->code == OP_var) map_set(arena, &collection->left_out, op->results, op->results);
+    if (op->code == OP_var_set) collect(collection, operand(op, variable));
+    if (op->region_count == 0) return;
+    const Values *inside = variables_set(collection->promotion, op);
+    for (size_t i = 0; i < inside->count; i++) collect(collection, inside->data[i]);
+}
+
+/* Found once for what is in others, too, however deep. */
+static const Values *variables_set(Promotion *promotion, const Op *op)
+{
+    Values *set = map_get(&promotion->sets, op);
+    if (set) return set;
+    set = arena_new_of(promotion->kernel->arena, Values);
+    Collection collection = {.promotion = promotion, .set = set};
     for (int i = 0; i < op->region_count; i++)
-        region_visit(op->regions[i], collect_op, &collection);
-    return collection.set;
+        for (Op *inside = op->regions[i]->first; inside; inside = inside->next)
+            collect_op(&collection, inside);
+    map_set(promotion->kernel->arena, &promotion->sets, op, set);
+    return set;
 }
 
 /* ---- rewriting ops with regions ---- */
@@ -165,37 +180,37 @@ static void take_results(Promotion *promotion, const Op *wide, const Values *var
 
 static bool promote_if(Promotion *promotion, Op *op)
 {
-    Values variables = variables_set(promotion, op);
-    Op *wide = widen_op(promotion, op, &variables, false);
+    const Values *variables = variables_set(promotion, op);
+    Op *wide = widen_op(promotion, op, variables, false);
     const size_t before = promotion->changes.count;
     for (int i = 0; i < wide->region_count; i++) {
         if (!promote_region(promotion, wide->regions[i])) return false;
-        if (!extend_terminator(promotion, wide->regions[i], &variables, wide->span)) return false;
+        if (!extend_terminator(promotion, wide->regions[i], variables, wide->span)) return false;
         take_back(promotion, before);
     }
-    take_results(promotion, wide, &variables);
+    take_results(promotion, wide, variables);
     op_erase(op);
     return true;
 }
 
 static bool promote_loop(Promotion *promotion, Op *op)
 {
-    Values variables = variables_set(promotion, op);
-    Op *wide = widen_op(promotion, op, &variables, true);
+    const Values *variables = variables_set(promotion, op);
+    Op *wide = widen_op(promotion, op, variables, true);
     if (!wide) return false;
     const size_t before = promotion->changes.count;
     for (int i = 0; i < wide->region_count; i++) {
         Region *region = wide->regions[i];
-        for (size_t j = 0; j < variables.count; j++) {
-            Value *variable = variables.data[j];
+        for (size_t j = 0; j < variables->count; j++) {
+            Value *variable = variables->data[j];
             Value *argument = region_add_argument(region, variable->type->content, variable->name);
             set_current(promotion, variable, argument);
         }
         if (!promote_region(promotion, region)) return false;
-        if (!extend_terminator(promotion, region, &variables, wide->span)) return false;
+        if (!extend_terminator(promotion, region, variables, wide->span)) return false;
         take_back(promotion, before);
     }
-    take_results(promotion, wide, &variables);
+    take_results(promotion, wide, variables);
     op_erase(op);
     return true;
 }
@@ -240,6 +255,7 @@ static bool promote_op(Promotion *promotion, Op *op)
         op_erase(op);
         return true;
     }
+    case OP_custom_vjp:
     case OP_if: return promote_if(promotion, op);
     case OP_for:
     case OP_while: return promote_loop(promotion, op);

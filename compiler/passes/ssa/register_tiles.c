@@ -186,9 +186,6 @@ static bool is_same_load(const Op *a, const Op *b)
 /* After it memory may hold something else, by this thread or by others. */
 static bool may_write(const Op *op)
 {
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inside = op->regions[r]->first; inside; inside = inside->next)
-            if (may_write(inside)) return true;
     if (op->region_count || (op_info(op->code)->traits & (PURE | TERM))) return false;
     const Value *memory = op_memory(op);
     if (op_has(op, STORES) && memory && !op_has(op, ATOMIC) && memory->type->kind != TYPE_VIEW)
@@ -196,12 +193,27 @@ static bool may_write(const Op *op)
     return op_has(op, WRITES) && op->code != OP_shared_alloc && op->code != OP_local_alloc;
 }
 
+/* Whether something of the region may; each op keeps in `scratch` whether it does, or what is in
+ * it: so that all of it is looked at once, and not for each op around it. */
+static bool note_writes(Tiles *tiles, const Region *region)
+{
+    bool any = false;
+    for (Op *op = region->first; op; op = op->next) {
+        bool writes = may_write(op);
+        for (int r = 0; r < op->region_count; r++) writes |= note_writes(tiles, op->regions[r]);
+        op->scratch = writes ? tiles : NULL;
+        any |= writes;
+    }
+    return any;
+}
+
 static void reuse_loads(Tiles *tiles, const Region *region, OpVec *loaded)
 {
     const size_t before = loaded->count;
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
-        if (may_write(op)) loaded->count = 0;
+        if (op->scratch) loaded->count = 0;
+        op->scratch = NULL;
         for (int r = 0; r < op->region_count; r++) reuse_loads(tiles, op->regions[r], loaded);
         if (op->code != OP_load || !fits_reuse(tiles, op->results[0].type)) continue;
         size_t at = 0;
@@ -243,6 +255,7 @@ bool pass_register_tiles(Kernel *kernel, PassContext *context)
         if (tiles.others) continue;
         for (size_t i = 0; i < tiles.found.count; i++) make_variable(kernel, tiles.found.data[i]);
         OpVec loaded = {0};
+        note_writes(&tiles, launch_region(op));
         reuse_loads(&tiles, launch_region(op), &loaded);
     }
     return true;

@@ -105,7 +105,7 @@ static void set_element_flag(const Strict *strict, Op *op)
              NULL);
 }
 
-/* ---- what is read ---- */
+/* ---- reads of memory ---- */
 
 static bool only_sets(const Value *value, const Value *variable)
 {

@@ -9,7 +9,7 @@
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 #include "passes/ssa/agreed.h"
-#include "passes/analysis/lane_loops.h"
+#include "passes/analysis/block_stride.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -171,7 +171,7 @@ static void settle_iterations(Op *op, void *context)
 {
     Uniform *uniform = context;
     if (op->code != OP_for || !joint_inside(uniform, op) || !threads_part(uniform->agreement, op) ||
-        !loop_settle_iterations(uniform->context, op))
+        !block_stride_settle(uniform->context, op))
         return;
     agree_anew(uniform);
 }

@@ -300,15 +300,27 @@ static bool multiplies(const Region *region)
 }
 
 /* Products are left where their operands are copied as loops have it. */
-static void open_single(Op *op, void *context)
+static bool is_single(const Op *op, Trips *trips)
+{
+    const Map nothing = {0};
+    return op->code == OP_for && trips_of(&nothing, op, trips) && trips->begin < trips->end &&
+           trips->end - trips->begin <= trips->step && !multiplies(op->regions[0]);
+}
+
+/* The outer ones first, as bounds of inner ones may follow from their variables. */
+static void open_singles(Region *region)
 {
     Trips trips;
-    const Map nothing = {0};
-    (void)context;
-    for (int r = 0; r < op->region_count; r++) region_visit(op->regions[r], open_single, context);
-    if (op->code == OP_for && trips_of(&nothing, op, &trips) && trips.begin < trips.end &&
-        trips.end - trips.begin <= trips.step && !multiplies(op->regions[0]))
-        open_loop(op, &trips);
+    for (Op *op = region->first, *next; op; op = next) {
+        const bool is_opened = is_single(op, &trips);
+        next = is_opened ? op->regions[0]->first : op->next;
+        if (is_opened) {
+            if (next == op->regions[0]->last) next = op->next; /* nothing but its yield */
+            open_loop(op, &trips);
+            continue;
+        }
+        for (int r = 0; r < op->region_count; r++) open_singles(op->regions[r]);
+    }
 }
 
 static void find_outermost(Op *op, void *context)
@@ -330,7 +342,7 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit(kernel, find_outermost, &unroll);
     for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) region_visit(op->regions[0], open_single, NULL);
+        if (op->code == OP_launch) open_singles(op->regions[0]);
     arena_free(unroll.arena);
     return true;
 }

@@ -175,7 +175,7 @@ bool pending_conflicts(const Sync *sync, Verdicts *verdicts, size_t number, Op *
 
 /* ---- sets ---- */
 
-enum { MANY = 16 /* from which on a table tells what is there */ };
+enum { MANY = 16 /* from which on a table tells which items are there */ };
 
 const Pending *state_item(const Sync *sync, const State *state, size_t index)
 {

@@ -46,6 +46,40 @@ typedef struct Barriers {
     bool too_many;
 } Barriers;
 
+/* ---- the kinds of ops, by their traits ---- */
+
+static bool is_fence(const Op *op)
+{
+    return op && op_has(op, SHOWS) && !op_attr(op, ATTR_global);
+}
+
+/* It is dropped: the barriers that it stands for are made here. */
+static bool is_authors_sync(const Op *op)
+{
+    return op_has(op, BARRIER) && !op_has(op, MEETS);
+}
+
+static bool is_phase_wait(const Op *op)
+{
+    return op_has(op, MBARRIER) && op_has(op, ACQUIRES) && !op_has(op, ARRIVES);
+}
+
+static bool is_cluster_arrive(const Op *op)
+{
+    return op_has(op, BLOCKS) && op_has(op, RELEASES);
+}
+
+static bool is_cluster_wait(const Op *op)
+{
+    return op_has(op, BLOCKS) && op_has(op, MEETS) && op_has(op, LOCAL);
+}
+
+/* By cp.async, or by the author's TMA load. */
+static bool is_async_copy(const Op *op)
+{
+    return op_has(op, COPY) && op_has(op, ASYNC);
+}
+
 /* ---- the walk ---- */
 
 static void walk(const Sync *sync, Region *region, State *state);
@@ -74,11 +108,6 @@ static int barriers_of(const Sync *sync, ThreadGroup group, int parts)
         sync->barriers->too_many |= barrier_of(sync, part) != first + i;
     }
     return first;
-}
-
-static bool is_fence(const Op *op)
-{
-    return op && op->code == OP_fence_async && !op_attr(op, ATTR_global);
 }
 
 /* What does not use shared memory as threads do. */
@@ -124,7 +153,7 @@ static bool reaches_tensor_core(const Sync *sync, Op *op)
 
 static bool writes_shared(const Op *op)
 {
-    return op_has(op, INITS) || op->code == OP_copy_async ||
+    return op_has(op, INITS) || (is_async_copy(op) && !op_has(op, TMA)) ||
            (hazard_is_shared(op) && hazard_writes(op));
 }
 
@@ -183,8 +212,8 @@ static void note_cause(const Sync *sync, Op *barrier)
 {
     const Op *earlier = sync->cause->earlier, *later = sync->cause->later;
     if (!sync->kernel->wants_remarks || !earlier) return;
-    const Place from = source_place(earlier->span.source, earlier->span.begin),
-                to = source_place(later->span.source, later->span.begin);
+    const Location from = source_location(earlier->span.source, earlier->span.begin),
+                   to = source_location(later->span.source, later->span.begin);
     op_set_text(barrier, ATTR_text,
                 intern_printf(sync->kernel->session->names, "%s in line %u behind %s in line %u",
                               op_info(later->code)->name, (unsigned)to.line,
@@ -220,11 +249,11 @@ static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 /* Barriers of several blocks are barriers of the block's threads, too. */
 static void visit_barrier_of_all(const Sync *sync, Op *op, State *state)
 {
-    const bool releases = op->code != OP_cluster_wait && !op_int(op, ATTR_relaxed, 0);
-    if (releases) build_fence(sync, op, state);
-    const Op *arrive = op->code == OP_cluster_wait ? op->previous : NULL;
-    if (op->code == OP_grid_sync ||
-        (arrive && arrive->code == OP_cluster_arrive && !op_int(arrive, ATTR_relaxed, 0)))
+    const bool waits = is_cluster_wait(op), arrives = is_cluster_arrive(op);
+    if (!waits && !op_int(op, ATTR_relaxed, 0)) build_fence(sync, op, state);
+    const Op *arrive = waits ? op->previous : NULL;
+    if ((!waits && !arrives) ||
+        (arrive && is_cluster_arrive(arrive) && !op_int(arrive, ATTR_relaxed, 0)))
         state_clear(sync, state);
 }
 
@@ -308,7 +337,7 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
-    if (apart->adds && op->code == OP_mbarrier_wait) {
+    if (apart->adds && is_phase_wait(op)) {
         state_mbarrier(apart->sync, apart->state, op, (ThreadGroup){0});
         add_access(apart->sync, op, apart->state);
     }
@@ -353,7 +382,7 @@ typedef struct Partners {
 static void find_use(Op *op, void *context)
 {
     Partners *partners = context;
-    for (int i = 0; i < op->operand_count && op->code != OP_mbarrier_wait; i++)
+    for (int i = 0; i < op->operand_count && !is_phase_wait(op); i++)
         partners->found |= op->operands[i] == partners->row;
 }
 
@@ -471,7 +500,7 @@ static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
     if (op_attr(take, ATTR_tma)) return; /* both are of one proxy */
-    if (take->code != OP_consumer_wait && !sync->copies_arrive) return;
+    if (!op_has(take, PIPELINE_BARRIER) && !sync->copies_arrive) return;
     if (sync->fences && !is_fence(take->next) && reaches_tensor_core(sync, take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
@@ -494,9 +523,9 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
 static void visit_wait(const Sync *sync, const Op *op, State *state)
 {
     const bool for_all = op_int(op, ATTR_count, 0) == 0;
-    if (op->code == OP_copy_wait)
+    if (op_has(op, AWAITS_COPIES))
         state_wait(sync, state, op_attr(op, ATTR_count) == NULL);
-    else if (op->code == OP_tma_store_wait)
+    else if (op_has(op, AWAITS_STORES))
         state_stored(sync, state, for_all);
     else
         state_multiplied(sync, state, for_all);
@@ -504,13 +533,13 @@ static void visit_wait(const Sync *sync, const Op *op, State *state)
 
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
-    if (op->code == OP_copy_async && op_attr(op, ATTR_multi_buffer)) return;
+    if (is_async_copy(op) && !op_has(op, TMA) && op_attr(op, ATTR_multi_buffer)) return;
     if (hazard_is_arrival(op)) {
         if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
         visit_arrive(sync, op, state);
     }
     if (op_has(op, ACQUIRES)) visit_take(sync, op);
-    if (op->code == OP_mbarrier_wait) state_mbarrier(sync, state, op, sync->group);
+    if (is_phase_wait(op)) state_mbarrier(sync, state, op, sync->group);
     if (op_has(op, MBARRIER) && op_has(op, ACQUIRES | INITS))
         add_access(sync, op, state); /* that behind an author's sync arrivals alone conflict with */
     if (hazard_uses_mbarriers(op))
@@ -519,11 +548,11 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_access(sync, op, state);
     else if (op_has(op, BLOCKS))
         visit_barrier_of_all(sync, op, state);
-    else if (op->code == OP_barrier || (op->code == OP_warp_sync && sync->group.count == WARP_SIZE))
+    else if (op_has(op, MEETS) && (op_has(op, BARRIER) || sync->group.count == WARP_SIZE))
         visit_barrier(sync, op, state);
     else if (op_has(op, WAITS))
         visit_wait(sync, op, state);
-    else if (op->code == OP_sync)
+    else if (is_authors_sync(op))
         state_fence(sync, state);
     else if (is_group(op))
         visit_group(sync, op, state);
@@ -543,22 +572,23 @@ static void walk(const Sync *sync, Region *region, State *state)
 static void drop_sync(Op *op, void *context)
 {
     (void)context;
-    if (op->code == OP_sync) op_erase(op);
+    if (is_authors_sync(op)) op_erase(op);
 }
 
 /* A barrier of all threads of the block, or with `cluster` of the cluster: its last op. */
 static Op *barrier_of_all_at(Op *op, bool cluster)
 {
-    if (op->code == OP_barrier && !op_attr(op, ATTR_count) && !op_attr(op, ATTR_slices))
+    if (op_has(op, BARRIER) && op_has(op, MEETS) && !op_attr(op, ATTR_count) &&
+        !op_attr(op, ATTR_slices))
         return cluster ? NULL : op;
-    const bool arrives = op->code == OP_cluster_arrive && !op_int(op, ATTR_relaxed, 0);
-    return arrives && op->next && op->next->code == OP_cluster_wait ? op->next : NULL;
+    const bool arrives = is_cluster_arrive(op) && !op_int(op, ATTR_relaxed, 0);
+    return arrives && op->next && is_cluster_wait(op->next) ? op->next : NULL;
 }
 
 /* What threads do between two barriers of all as if there were one: they make mbarriers. */
 static bool is_idle(const Op *op)
 {
-    return op->code == OP_mbarrier_init || op->code == OP_shared_alloc || op_has(op, PURE);
+    return op_has(op, PURE | ALLOCATES) || (op_has(op, MBARRIER) && op_has(op, INITS));
 }
 
 /* Of such barriers with nothing between them but the making of mbarriers the last one is enough. */
@@ -567,7 +597,7 @@ static void merge_meetings(Region *region)
     for (Op *op = region->first, *next; op; op = next) {
         next = op->next;
         for (int r = 0; r < op->region_count; r++) merge_meetings(op->regions[r]);
-        const bool cluster = op->code == OP_cluster_arrive;
+        const bool cluster = is_cluster_arrive(op);
         Op *last = barrier_of_all_at(op, cluster), *after = last ? last->next : NULL;
         while (after && (is_idle(after) || (cluster && barrier_of_all_at(after, false) == after)))
             after = after->next;
@@ -595,8 +625,8 @@ typedef struct Overwritten {
 static void find_tma_load(Op *op, void *context)
 {
     Overwritten *found = context;
-    if (op->code == OP_tma_load) vec_push(found->sync->arena, &found->copies, op);
-    if (op->code == OP_producer_acquire) vec_push(found->sync->arena, &found->claims, op);
+    if (is_async_copy(op) && op_has(op, TMA)) vec_push(found->sync->arena, &found->copies, op);
+    if (op_has(op, REUSES)) vec_push(found->sync->arena, &found->claims, op);
 }
 
 /* Who copies waits until the stage was given back by its readers, behind their reads. */

@@ -24,7 +24,7 @@ typedef struct PendingTable PendingTable;
 /* A set of them: numbers of the table. */
 typedef struct State {
     VEC(size_t) items;
-    size_t *slots, slot_count; /* what is there, each number + 1, once there are many */
+    size_t *slots, slot_count; /* the items, each number + 1, once there are many */
     size_t in_slots;           /* so many of the items; others than all: they are filled anew */
 } State;
 
@@ -63,7 +63,7 @@ typedef struct Sync {
 /* ---- pending.c ---- */
 
 PendingTable *pending_table_new(Arena *arena);
-/* What is known of the op and the items, and hazard_between, of the item of that number. */
+/* The op and the items that may conflict with it; hazard_between, of the item of that number. */
 typedef struct Verdicts Verdicts;
 Verdicts *pending_verdicts(const Sync *sync, Op *op);
 bool pending_conflicts(const Sync *sync, Verdicts *verdicts, size_t number, Op *op);

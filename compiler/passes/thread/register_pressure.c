@@ -80,6 +80,14 @@ static int words_of(const Op *op)
     return words;
 }
 
+/* No order has more of the region's values at a time: few regions need another look. */
+static bool has_words(const Region *region, int most)
+{
+    int words = 0;
+    for (const Op *op = region->first; op && words <= most; op = op->next) words += words_of(op);
+    return words > most;
+}
+
 static int most_words(PressureSchedule *schedule)
 {
     int count = 0, most = 0, words = 0;
@@ -160,6 +168,7 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
         for (int i = 0; i < op->region_count; i++) order_region(kernel, target, op->regions[i]);
     PressureSchedule schedule = {.arena = kernel->arena, .region = region};
     if (!region->last || may_move(&schedule, region->last)) return;
+    if (!has_words(region, COST_PRESSURE_REGISTERS)) return;
     if (most_words(&schedule) > COST_PRESSURE_REGISTERS) change_order(&schedule);
     schedule.far = most_words(&schedule) > target->registers_per_thread;
     if (schedule.far) change_order(&schedule);

@@ -47,22 +47,14 @@ static bool may_move(const Op *op)
 
 /* ---- what comes from where ---- */
 
-static void count_uses(Op *op, void *context)
-{
-    for (int i = 0; i < op->operand_count; i++) {
-        Op *from = maker(context, op->operands[i]);
-        if (from) part_of(from)->uses++;
-    }
-}
-
 static void number_ops(SelectToBranch *rare)
 {
     int number = 0;
     for (Op *op = rare->region->first; op; op = op->next) {
         op->scratch = arena_new_array(rare->arena, Part, 1);
         *part_of(op) = (Part){.number = number++};
+        for (int i = 0; i < op->result_count; i++) part_of(op)->uses += op->results[i].use_count;
     }
-    region_visit(rare->region, count_uses, rare);
 }
 
 /* An op moves when all its uses are within, and what it is made of may then, too. */

@@ -30,5 +30,5 @@ int main(void)
     return 0;
 }
 END
-gcc -shared -fPIC -I$TILE_ROOT/runtime/include -I. plugin.c add_one.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -o plugin.so -ldl -lpthread -lm &&
-gcc -fsanitize=leak main.c -o main -ldl && TILE_RECORD=$TMP/asked.txt ./main && sort asked.txt | uniq -c
+$TILE_CC -shared -fPIC -I$TILE_ROOT/runtime/include -I. plugin.c add_one.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -o plugin.so -ldl -lpthread -lm &&
+$TILE_CC -fsanitize=leak main.c -o main -ldl && TILE_RECORD=$TMP/asked.txt ./main && sort asked.txt | uniq -c

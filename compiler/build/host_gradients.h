@@ -1,14 +1,15 @@
-/* gradients.h: launches of gradients in a run. */
-#ifndef TILEC_COMMAND_GRADIENTS_H
-#define TILEC_COMMAND_GRADIENTS_H
+/* host_gradients.h: launches of gradients by host code. */
+#ifndef TILEC_BUILD_HOST_GRADIENTS_H
+#define TILEC_BUILD_HOST_GRADIENTS_H
 
 #include "base/vec.h"
-#include "command/array/arrays.h"
+#include "eval/host.h"
 #include "target/target.h"
 
 /* Those that were made, by the kernels that were staged for them. */
 typedef struct Gradients {
     Session *session;
+    struct Host *host; /* whose arrays are given */
     const Target *target;
     Map kept, consumed; /* Kernel * -> Kernel * */
     VEC(Kernel *) all;

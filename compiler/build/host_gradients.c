@@ -1,6 +1,6 @@
-/* gradients.c: launches of gradients in a run: the kernel is made when it is launched first, and
+/* host_gradients.c: launches of gradients by host code: the kernel is made when it is launched first, and
  * the arrays that are given become its arguments. */
-#include "command/gradients.h"
+#include "build/host_gradients.h"
 
 #include "passes/grad/gradient.h"
 
@@ -25,6 +25,7 @@ static Kernel *gradient_of(Gradients *gradients, Kernel *kernel, bool consumes)
 
 typedef struct Gradient {
     Session *session;
+    struct Host *host;
     const Kernel *kernel;
     const HostLaunch *launch;
     HostValue *arguments; /* of the gradient */
@@ -32,10 +33,9 @@ typedef struct Gradient {
     int given;            /* of the arrays */
 } Gradient;
 
-static bool refuse_array(const Gradient *gradient, const char *name, const char *why)
+static bool refuse_array(const Gradient *gradient, DiagCode code, const char *name)
 {
-    diag_report(gradient->session->diags, DIAG_call_arguments, gradient->launch->at,
-                arena_printf(gradient->session->arena, "argument '%s': %s", name, why));
+    diag_report(gradient->session->diags, code, gradient->launch->at, name);
     return false;
 }
 
@@ -48,6 +48,25 @@ static const HostValue *argument_named(const Gradient *gradient, Name name)
     return NULL;
 }
 
+/* The next of those that are given or, if there is one for each array among the arguments, that of
+ * the one of which the parameter is the gradient; NULL: there is none. */
+static const HostValue *gradient_for(Gradient *gradient, Name name)
+{
+    const HostLaunch *launch = gradient->launch;
+    const size_t length = strlen(name) - strlen("_grad");
+    if (!launch->each)
+        return gradient->given == launch->gradient_count ? NULL
+                                                         : &launch->gradients[gradient->given++];
+    for (int i = 0, at = 0; i < launch->kernel->parameter_count; i++) {
+        if (launch->arguments[i].kind != HOST_ARRAY) continue;
+        const Name own = launch->kernel->parameters[i].name;
+        if (at < launch->gradient_count && strlen(own) == length && !strncmp(own, name, length))
+            return launch->gradients[at].kind == HOST_NONE ? NULL : &launch->gradients[at];
+        at++;
+    }
+    return NULL;
+}
+
 static bool take_argument(Gradient *gradient, int index)
 {
     const Parameter *parameter = &gradient->kernel->parameters[index];
@@ -55,11 +74,13 @@ static bool take_argument(Gradient *gradient, int index)
     if (own) gradient->arguments[index] = *own;
     if (own) gradient->from[index] = gradient->kernel->name;
     if (own || parameter->value->type->kind != TYPE_POINTER) return true;
-    if (gradient->given == gradient->launch->gradient_count)
-        return refuse_array(gradient, parameter->name, "there is no array for it");
-    gradient->arguments[index] = gradient->launch->gradients[gradient->given++];
+    const HostValue *given = gradient_for(gradient, parameter->name);
+    if (!given) return refuse_array(gradient, DIAG_gradient_missing, parameter->name);
+    gradient->arguments[index] = *given;
     if (gradient->arguments[index].kind == HOST_ARRAY) return true;
-    return refuse_array(gradient, parameter->name, "an array is needed");
+    diag_report(gradient->session->diags, DIAG_argument_kind, gradient->launch->at, parameter->name,
+                "an array");
+    return false;
 }
 
 static bool take_extent(Gradient *gradient, const Tensor *tensor, const Extent *extent, int64_t is)
@@ -74,21 +95,29 @@ static bool take_extent(Gradient *gradient, const Tensor *tensor, const Extent *
         }
         wanted = parameter->is_key ? parameter->key : known->integer;
     }
-    return wanted == is ||
-           refuse_array(gradient, tensor->name, "its shape is not that of what it is for");
+    return wanted == is || refuse_array(gradient, DIAG_gradient_shape, tensor->name);
+}
+
+static bool is_packed(const HostArray *array)
+{
+    int64_t stride = 1;
+    for (int d = array->rank; d-- > 0; stride *= array->shape[d])
+        if (array->shape[d] != 1 && array->strides[d] != stride) return false;
+    return true;
 }
 
 static bool take_shape(Gradient *gradient, const Tensor *tensor)
 {
-    const Array *array = gradient->arguments[tensor->pointer].array;
-    if (array->rank != tensor->rank || array->dtype != tensor->dtype)
-        return refuse_array(gradient, tensor->name, "it is of another type or rank");
-    if (!tensor->is_strided && !array_is_contiguous(array))
-        return refuse_array(gradient, tensor->name, "the array is not contiguous");
+    HostArray array;
+    gradient->host->describe(gradient->host, gradient->arguments[tensor->pointer].array, &array);
+    if (array.rank != tensor->rank || array.dtype != tensor->dtype)
+        return refuse_array(gradient, DIAG_gradient_type, tensor->name);
+    if (!tensor->is_strided && !is_packed(&array))
+        return refuse_array(gradient, DIAG_argument_strides, tensor->name);
     for (int d = 0; d < tensor->rank; d++) {
-        if (!take_extent(gradient, tensor, &tensor->shape[d], array->shape[d])) return false;
+        if (!take_extent(gradient, tensor, &tensor->shape[d], array.shape[d])) return false;
         if (tensor->is_strided &&
-            !take_extent(gradient, tensor, &tensor->strides[d], array->strides[d]))
+            !take_extent(gradient, tensor, &tensor->strides[d], array.strides[d]))
             return false;
     }
     return true;
@@ -99,9 +128,8 @@ static bool take_arguments(Gradient *gradient)
     const Kernel *kernel = gradient->kernel;
     for (int i = 0; i < kernel_argument_count(kernel); i++)
         if (!take_argument(gradient, i)) return false;
-    if (gradient->given < gradient->launch->gradient_count)
-        return refuse_array(gradient, kernel->parameters[0].name,
-                            "more arrays are given than the kernel has gradients");
+    if (!gradient->launch->each && gradient->given < gradient->launch->gradient_count)
+        return refuse_array(gradient, DIAG_gradient_surplus, kernel->name);
     for (int i = 0; i < kernel->tensor_count; i++) {
         const Tensor *tensor = &kernel->tensors[i];
         if (!argument_named(gradient, tensor->name) && !take_shape(gradient, tensor)) return false;
@@ -115,6 +143,7 @@ bool launch_as_gradient(Gradients *gradients, HostLaunch *launch)
     Kernel *kernel = gradient_of(gradients, launch->kernel, launch->consumes);
     if (!kernel) return false;
     Gradient gradient = {.session = gradients->session,
+                         .host = gradients->host,
                          .kernel = kernel,
                          .launch = launch,
                          .arguments =

@@ -1,5 +1,5 @@
-/* lane_loops.c: see lane_loops.h. */
-#include "passes/analysis/lane_loops.h"
+/* block_stride.c: see block_stride.h. */
+#include "passes/analysis/block_stride.h"
 
 #include "passes/analysis/context.h"
 
@@ -26,7 +26,7 @@ static bool has_equal_iterations(FactTable *facts, const Op *loop)
     return has_whole_steps(facts, operand(loop, end), step);
 }
 
-bool loop_settle_iterations(PassContext *context, Op *loop)
+bool block_stride_settle(PassContext *context, Op *loop)
 {
     if (loop->code != OP_for || !has_equal_iterations(analysis_ranges(context), loop)) return false;
     Value *own = operand(loop, begin), *variable = loop->regions[0]->arguments[0];

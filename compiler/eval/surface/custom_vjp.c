@@ -1,0 +1,117 @@
+/* custom_vjp.c: functions of which the author says how they are differentiated. */
+#include "eval/surface/surface.h"
+
+#include "ir/rebuild.h"
+
+static bool is_of_floats(const Value *value)
+{
+    return dtype_is_float(value->type->dtype);
+}
+
+/* Several values as run-time ones; one that is no sequence is one. */
+static bool values_of(Eval *eval, Object *given, Span at, int *count, Value ***out)
+{
+    Object *const *items = &given;
+    const bool several = object_is_sequence(given);
+    *count = several ? (int)given->as.list.count : 1;
+    if (several) items = given->as.list.items;
+    *out = arena_new_array(eval->arena, Value *, *count + 1);
+    for (int i = 0; i < *count; i++)
+        if (((*out)[i] = stage_operand(eval, items[i], at)) == NULL) return false;
+    return true;
+}
+
+static void end_region(Eval *eval, Control control, int count, Value *const *values)
+{
+    ChangeVec changes = {0};
+    build_op(&eval->builder, OP_yield, count, values, 0, NULL);
+    control_leave(eval, control, &changes);
+}
+
+/* What the function gives becomes what the region yields. */
+static bool stage_region(Eval *eval, Region *region, Object *function, const Object *arguments,
+                         Span at, int *count, Value ***out)
+{
+    const bool differentiates = eval->differentiates;
+    const Control control = control_enter(eval, region);
+    eval->differentiates = false;
+    Object *result =
+        call_simple(eval, function, (int)arguments->as.list.count, arguments->as.list.items, at);
+    eval->differentiates = differentiates;
+    const bool fine = result != NULL && values_of(eval, result, at, count, out);
+    end_region(eval, control, fine ? *count : 0, fine ? *out : NULL);
+    return fine;
+}
+
+static Object *list_of(Eval *eval, int count, Value *const *values)
+{
+    Object **items = arena_new_array(eval->arena, Object *, count + 1);
+    for (int i = 0; i < count; i++) items[i] = object_ir(eval, values[i]);
+    return object_list(eval, OBJECT_LIST, items, (size_t)count);
+}
+
+/* Adjoints are of the precision of sums. */
+static const Type *adjoint_type(Eval *eval, const Type *type)
+{
+    return type_with_dtype(core_types(eval), type,
+                           dtype_bits(type->dtype) == 64 ? DTYPE_f64 : DTYPE_f32);
+}
+
+/* The arguments of the second region: the results, and the adjoints of those that have one. */
+static Object *open_backward(Eval *eval, Region *region, int count, Value *const *results)
+{
+    Value **given = arena_new_array(eval->arena, Value *, 2 * count + 1);
+    int adjoints = 0;
+    for (int i = 0; i < count; i++) given[i] = region_add_argument(region, results[i]->type, NULL);
+    for (int i = 0; i < count; i++)
+        if (is_of_floats(results[i]))
+            given[count + adjoints++] =
+                region_add_argument(region, adjoint_type(eval, results[i]->type), NULL);
+    Object *const both[] = {list_of(eval, count, given), list_of(eval, adjoints, given + count)};
+    return object_list(eval, OBJECT_LIST, both, 2);
+}
+
+static Op *with_results(Op *op, int count, Value *const *values, Arena *arena)
+{
+    const Type **types = arena_new_array(arena, const Type *, count + 1);
+    for (int i = 0; i < count; i++) types[i] = values[i]->type;
+    Op *wide = op_rebuild(op, op->operand_count, op->operands, count, types);
+    op_erase(op);
+    return wide;
+}
+
+static Op *stage_inputs(Eval *eval, const Object *inputs, Span at)
+{
+    int count = 0, floats = 0;
+    Value **values;
+    if (!values_of(eval, (Object *)(uintptr_t)inputs, at, &count, &values)) return NULL;
+    for (int i = 0; i < count; i++)
+        if (is_of_floats(values[i])) values[floats++] = values[i];
+    return build_op(&eval->builder, OP_custom_vjp, floats, values, 0, NULL);
+}
+
+Object *core_custom_vjp(Eval *eval, const Bound *bound)
+{
+    Object *forward = bound->values[0], *backward = bound->values[1];
+    const Object *inputs = bound->rest;
+    int count = 0, given = 0;
+    Value **results, **adjoints;
+    if (!eval->differentiates)
+        return call_simple(eval, forward, (int)inputs->as.list.count, inputs->as.list.items,
+                           bound->at);
+    if (!stage_ready(eval, bound->at)) return NULL;
+    Op *op = stage_inputs(eval, inputs, bound->at);
+    if (op == NULL ||
+        !stage_region(eval, op->regions[0], forward, inputs, bound->at, &count, &results))
+        return NULL;
+    op = with_results(op, count, results, eval->arena);
+    const Object *arguments = open_backward(eval, op->regions[1], count, results);
+    if (!stage_region(eval, op->regions[1], backward, arguments, bound->at, &given, &adjoints))
+        return NULL;
+    if (given != op->operand_count)
+        return FAIL(eval, expected_kind, bound->at, "what backward gives",
+                    "an adjoint for each input that is of floats", object_repr(eval, backward));
+    Value **made = arena_new_array(eval->arena, Value *, count + 1);
+    for (int i = 0; i < count; i++) made[i] = &op->results[i];
+    return count == 1 ? object_ir(eval, made[0]) : list_of(eval, count, made);
+}

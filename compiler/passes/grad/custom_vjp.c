@@ -1,0 +1,119 @@
+/* custom_vjp.c: ops whose adjoint the program says: their second region computes it. The first one
+ * is replayed as it is, and not gone through. */
+#include "ir/rebuild.h"
+#include "passes/grad/grad.h"
+
+/* How many results the second region knows: behind them come the variables that the first one
+ * sets. */
+static int told_count(const Op *op)
+{
+    int count = 0, arguments = 0;
+    while (arguments < op->regions[1]->argument_count)
+        arguments += 1 + is_differentiable(&op->results[count++]);
+    return count;
+}
+
+static bool are_scalars(const Op *op, int count)
+{
+    bool fine = true;
+    for (int i = 0; i < count; i++) fine &= op->results[i].type->kind == TYPE_SCALAR;
+    for (int i = 0; i < op->operand_count; i++) fine &= op->operands[i]->type->kind == TYPE_SCALAR;
+    return fine;
+}
+
+/* What it writes for others is the gradient's. */
+static void note_writes(Grad *grad, Op *op)
+{
+    if (op_has(op, WRITES) && view_of(op)) map_set(grad->arena, &grad->effects, op, op);
+    for (int i = 0; i < op->region_count; i++)
+        for (Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            note_writes(grad, inner);
+}
+
+/* `adjoints`: of the results; NULL is zero. */
+static void set_arguments(Grad *grad, const Op *op, int count, Value *const *adjoints)
+{
+    const Region *region = op->regions[1];
+    int at = count;
+    for (int i = 0; i < count; i++)
+        map_set(grad->arena, &grad->primal, region->arguments[i], replayed(grad, &op->results[i]));
+    for (int i = 0; i < count; i++) {
+        if (!is_differentiable(&op->results[i])) continue;
+        const Value *argument = region->arguments[at++];
+        Value *adjoint = adjoints[i] ? adjoints[i] : number_of(grad, argument->type, 0);
+        map_set(grad->arena, &grad->primal, argument,
+                build_cast(&grad->builder, argument->type->dtype, adjoint));
+    }
+}
+
+static void run_backward(Grad *grad, const Op *op, int count, Part part, Value *const *adjoints)
+{
+    const Region *region = op->regions[1];
+    Op *before = grad->builder.region->last;
+    set_arguments(grad, op, count, adjoints);
+    replay(grad, region, false);
+    for (Op *made = before ? before->next : grad->builder.region->first; made; made = made->next)
+        note_writes(grad, made);
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *adjoint = replayed(grad, region_terminator(region)->operands[i]);
+        if (part == PART_TOTAL)
+            give_total(grad, op->operands[i], adjoint);
+        else
+            give(grad, op->operands[i], part, adjoint);
+    }
+}
+
+/* Numbers keep their two parts, of which each goes back by itself. */
+static void by_parts(Grad *grad, const Op *op, int count, const Adjoint *both)
+{
+    Value **adjoints = arena_new_array(grad->arena, Value *, count + 1);
+    for (int part = 0; part < PARTS; part++) {
+        bool found = false;
+        for (int i = 0; i < count; i++) found |= (adjoints[i] = both[i].parts[part]) != NULL;
+        if (found) run_backward(grad, op, count, (Part)part, adjoints);
+    }
+}
+
+void adjoint_custom_vjp(Grad *grad, Op *op)
+{
+    const int count = told_count(op);
+    bool found = false;
+    Adjoint *both = arena_new_array(grad->arena, Adjoint, op->result_count + 1);
+    Value **whole = arena_new_array(grad->arena, Value *, op->result_count + 1);
+    for (int i = 0; i < op->result_count; i++) {
+        both[i] = take_adjoint(grad, &op->results[i]);
+        if (adjoint_is_none(both[i])) continue;
+        found = true;
+        if (i >= count)
+            grad_refuse(grad, op, "it sets a variable of which its adjoint does not tell");
+    }
+    if (!found || grad->failed) return;
+    if (are_scalars(op, count)) {
+        by_parts(grad, op, count, both);
+        return;
+    }
+    for (int i = 0; i < count; i++) whole[i] = whole_adjoint(grad, both[i]);
+    run_backward(grad, op, count, PART_TOTAL, whole);
+}
+
+/* ---- in the replay ---- */
+
+static void put_first_region(Op *op)
+{
+    Op *end = region_terminator(op->regions[0]);
+    for (Op *inner = op->regions[0]->first, *next; inner != end; inner = next) {
+        next = inner->next;
+        op_move_before(inner, op);
+    }
+    for (int i = 0; i < op->result_count; i++) value_replace(&op->results[i], end->operands[i]);
+    op_erase(op);
+}
+
+void settle_custom_vjp(Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        for (int i = 0; i < op->region_count; i++) settle_custom_vjp(op->regions[i]);
+        if (op->code == OP_custom_vjp) put_first_region(op);
+    }
+}

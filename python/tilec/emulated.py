@@ -1,0 +1,147 @@
+"""Programs that ask torch for a GPU, on machines that have none: "cuda" is the CPU's memory, which the emulator's kernels
+work on. torch's own functions then run on the CPU."""
+
+import importlib.abc
+import importlib.machinery
+import sys
+import time
+import types
+
+
+class _Event:
+    def __init__(self, *args, **kwargs):
+        self.at = 0.0
+
+    def record(self, stream=None):
+        self.at = time.perf_counter()
+
+    def elapsed_time(self, other):
+        return 1e3 * (other.at - self.at)
+
+    def synchronize(self):
+        pass
+
+    def wait(self, stream=None):
+        pass
+
+    def query(self):
+        return True
+
+
+class _Stream:
+    cuda_stream = 0
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        pass
+
+    def synchronize(self):
+        pass
+
+    wait_stream = wait_event = record_event = lambda self, other=None: None
+
+
+class _Properties:
+    """Of the GPU that the emulator is: sm_90a."""
+
+    name = "tilec's emulator"
+    major, minor = 9, 0
+    multi_processor_count = 132
+    total_memory = 80 << 30
+    max_threads_per_multi_processor = 2048
+    shared_memory_per_block_optin = 232448
+    shared_memory_per_multiprocessor = 233472
+    regs_per_multiprocessor = 65536
+    warp_size = 32
+    L2_cache_size = 50 << 20
+    gcnArchName = ""
+
+
+def _is_cuda(device):
+    return (isinstance(device, str) and device.split(":")[0] == "cuda") or getattr(device, "type", None) == "cuda"
+
+
+def _change(torch):
+    from torch.overrides import TorchFunctionMode
+
+    class OnCPU(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if _is_cuda(kwargs.get("device")):
+                kwargs = dict(kwargs, device="cpu")
+            name = getattr(function, "__name__", "")
+            if name == "to" and any(_is_cuda(one) for one in args[1:]):
+                args = args[:1] + tuple(["cpu" if _is_cuda(one) else one for one in args[1:]])
+            if name in ("cuda", "pin_memory"):
+                return args[0]
+            if name == "__get__" and function == is_cuda:
+                return True
+            return function(*args, **kwargs)
+
+    is_cuda = torch.Tensor.is_cuda.__get__
+    OnCPU().__enter__()
+    cuda = torch.cuda
+    nothing = lambda *args, **kwargs: None  # noqa: E731
+    cuda.is_available = lambda: True
+    cuda.device_count = lambda: 1
+    cuda.current_device = lambda: 0
+    cuda.get_device_name = lambda *args: _Properties.name
+    cuda.get_device_capability = lambda *args: (9, 0)
+    cuda.get_device_properties = lambda *args: _Properties
+    cuda.mem_get_info = lambda *args: (64 << 30, 80 << 30)
+    cuda.memory_allocated = cuda.max_memory_allocated = cuda.memory_reserved = lambda *args: 0
+    cuda.current_stream = cuda.default_stream = lambda *args: _Stream()
+    cuda.Event, cuda.Stream = _Event, _Stream
+    cuda.stream = lambda stream: _Stream()
+    cuda.synchronize = cuda.empty_cache = cuda.set_device = cuda.manual_seed = cuda.manual_seed_all = nothing
+    cuda.reset_peak_memory_stats = cuda.init = cuda.profiler.start = cuda.profiler.stop = nothing
+    cuda.nvtx = types.SimpleNamespace(range_push=nothing, range_pop=nothing, range=lambda *args: _Stream(), mark=nothing)
+    real = torch.Generator
+
+    class Generator(real):
+        def __new__(cls, device="cpu"):
+            return real.__new__(real, device="cpu" if _is_cuda(device) else device)
+
+    torch.Generator = Generator
+    torch.nn.Module.cuda = lambda self, *args: self
+    module_to = torch.nn.Module.to
+
+    def to(self, *args, **kwargs):
+        args = tuple(["cpu" if _is_cuda(one) else one for one in args])
+        if _is_cuda(kwargs.get("device")):
+            kwargs["device"] = "cpu"
+        return module_to(self, *args, **kwargs)
+
+    torch.nn.Module.to = to
+    torch.set_default_device = lambda device: None
+
+
+class _AfterTorch(importlib.abc.MetaPathFinder):
+    """Changes torch when it has been imported."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                _change(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def enter():
+    if "torch" in sys.modules:
+        _change(sys.modules["torch"])
+    else:
+        sys.meta_path.insert(0, _AfterTorch())

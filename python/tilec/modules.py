@@ -1,0 +1,119 @@
+"""Modules of a dialect in Python: what a program uses around kernels is Python's, all else is libtilec's."""
+
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+
+from tilec import native, session
+from tilec.session import Remote, Text, Unspeakable, call_text, text_of
+
+
+class Described:
+    """What annotations are made by: a text, which is evaluated when a kernel needs it, if ever."""
+
+    def __init__(self, text):
+        self.text = text
+        self.remote = None
+
+    def __tile_remote__(self):
+        if self.remote is None:
+            self.remote = Remote(self.text)
+        return self.remote
+
+    def made(self, make):
+        try:
+            return Described(make())
+        except Unspeakable:
+            return Described(Text("None"))
+
+    def __call__(self, *args, **kwargs):
+        return self.made(lambda: call_text(Text(self.__tile_remote__()), args, kwargs))
+
+    def __getitem__(self, index):
+        return self.made(lambda: Text(self.__tile_remote__(), "[", text_of(index), "]"))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.__tile_remote__(), name)
+
+    def __invert__(self):
+        return self.made(lambda: Text("(~", self.__tile_remote__(), ")"))
+
+    def __or__(self, other):
+        return self
+
+    __ror__ = __or__
+
+
+class DialectModule(types.ModuleType):
+    """A module whose names are those that it was given in Python, then the dialect's."""
+
+    described = frozenset()  # names that annotations are made by
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        remote = self.__dict__["_remote"]
+        if name in self.described:
+            value = Described(Text(remote, f".{name}"))
+        else:
+            try:
+                value = self.converted(name, getattr(remote, name))
+            except native.CompileError as error:
+                raise AttributeError(f"{self.__name__} has no {name!r}: {error}") from None
+        self.__dict__[name] = value
+        return value
+
+    def converted(self, name, value):
+        """What Python has in the place of a Remote."""
+        return value
+
+    @property
+    def __all__(self):
+        names = session.evaluate(Text("core.names(", self.__dict__["_remote"], ")"))
+        return sorted(set(names) | {name for name in self.__dict__ if not name.startswith("_")})
+
+
+def become(name, kind=DialectModule, remote=None):
+    """Makes the module of that name, which is being imported, a dialect's."""
+    module = sys.modules[name]
+    module.__class__ = kind
+    module.__dict__.setdefault("__path__", [])  # modules of the library's alone may be below it
+    module.__dict__["_remote"] = session.module(remote or name)
+    return module
+
+
+def exists(name):
+    """Whether the dialects' library has that module."""
+    with session.lock:
+        told = session.the.run(f"try:\n    import {name} as _m\n    give(True)\nexcept ImportError:\n    give(False)")
+    return told["values"][0]
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules of the dialects that have no file in Python: of the library's alone."""
+
+    def __init__(self, root, kind=DialectModule):
+        self.root = root
+        self.kind = kind
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith(self.root + ".") or not exists(name):
+            return None
+        spec = importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return spec
+
+    def create_module(self, spec):
+        module = self.kind(spec.name)
+        module.__dict__["_remote"] = session.module(spec.name)
+        return module
+
+    def exec_module(self, module):
+        module.__path__ = []
+
+
+def offer(root, kind=DialectModule):
+    """Behind all other finders, so that files of Python win."""
+    sys.meta_path.append(Finder(root, kind))

@@ -1,0 +1,101 @@
+"""The short way to a launch that was planned: a function, written for calls of one kind, that looks whether the call is of that
+kind, puts addresses and numbers into the plan's cells, and launches. It gives MISS where the call is of another kind."""
+
+import sys
+import weakref
+
+from tilec import arrays, native
+
+MISS = object()
+
+
+def _refresh(kept, array):
+    """numpy takes its time to tell where an array lies, which stays so while something refers to it."""
+    kept[:] = weakref.ref(array), array.__array_interface__["data"][0]
+    return kept[1]
+
+
+class _Writer:
+    def __init__(self, plan):
+        self.plan = plan
+        self.tests, self.steps = [], []
+        self.names = {"MISS": MISS, "launch": native.launch, "check": native.check, "refresh": _refresh}
+
+    def value(self, thing):
+        name = f"v{len(self.names)}"
+        self.names[name] = thing
+        return name
+
+    def cells_of(self, number):
+        """Where an array's address goes."""
+        for one in self.plan.launches:
+            for cell, place in one.places:
+                if place == number:
+                    yield f"{self.value(one.cells)}[{cell}]"
+
+    def array(self, x, name, facts, number):
+        kind = type(x).__module__.partition(".")[0]
+        self.tests.append(f"type({name}) is {self.value(type(x))}")
+        if kind == "torch":
+            self.tests.append(f"{name}.dtype is {self.value(x.dtype)} and {name}.shape == {self.value(x.shape)}")
+            self.tests.append(f"{name}.stride() == {self.value(x.stride())} and {name}.device == {self.value(x.device)}")
+            pointer = f"{name}.data_ptr()"
+        elif kind == "numpy":
+            dtype, kept = self.value(x.dtype), self.value([weakref.ref(x), facts.pointer])
+            self.tests.append(f"({name}.dtype is {dtype} or {name}.dtype == {dtype})")
+            self.tests.append(f"{name}.shape == {x.shape!r} and {name}.strides == {x.strides!r}")
+            pointer = f"{kept}[1] if {kept}[0]() is {name} else refresh({kept}, {name})"
+        else:
+            return False
+        self.steps.append(" = ".join([*self.cells_of(number), pointer]))
+        return True
+
+    def number(self, value, name, parameter):
+        self.tests.append(f"type({name}) is {self.value(type(value))}")
+        for scalar, uses in self.plan.scalars:
+            if scalar == parameter:
+                for one, cell, form in uses:
+                    self.steps.append(f"{self.value(form.pack_into)}({self.value(one.cells)}, {8 * cell}, {name})")
+                return
+        self.tests.append(f"{name} == {self.value(value)}")
+
+
+def _stream(facts, writer):
+    device = facts[0].device if facts else (arrays.CPU, 0)
+    if device[0] != arrays.CUDA:
+        return "None"
+    if type(facts[0].owner).__module__.partition(".")[0] != "torch":
+        return None
+    raw = getattr(sys.modules["torch"]._C, "_cuda_getCurrentRawStream", None)
+    return None if raw is None else f"{writer.value(raw)}({device[1]})"
+
+
+def quick(plan, args, parameters, facts):
+    """None: calls of this kind go the long way."""
+    if plan.results or not plan.launches or plan.value is not None or len(plan.launches) > 4:
+        return None
+    writer = _Writer(plan)
+    number = 0
+    names = [f"a{i}" for i in range(len(args))]
+    for i, (x, name) in enumerate(zip(args, names)):
+        if arrays.facts_of(x) is not None:
+            if not writer.array(x, name, facts[number], number):
+                return None
+            number += 1
+        elif type(x) in (int, float, bool, str, type(None)):
+            writer.number(x, name, parameters[i] if i < len(parameters) else None)
+        else:
+            return None
+    if number != len(facts):
+        return None
+    stream = _stream(facts, writer)
+    if stream is None:
+        return None
+    for one in plan.launches:
+        writer.steps.append(f"status = launch({one.kernel}, {stream}, None, 0, {one.address})")
+        writer.steps.append("if status: check(status)")
+    text = [f"def call({', '.join(names)}):", f"    if not ({' and '.join(writer.tests) or True}): return MISS"]
+    text += [f"    {step}" for step in writer.steps]
+    exec(compile("\n".join(text), "<a planned call>", "exec"), writer.names)
+    writer.names["call"].plan = plan
+    return writer.names["call"]

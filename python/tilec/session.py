@@ -1,0 +1,307 @@
+"""Values that live in libtilec: what a program in Python computes of a dialect's own things.
+
+A Remote is the text of an expression, of which other Remotes may be parts. It is evaluated when something of it
+is needed, once, and bound to a name in the interpreter. An interpreter that met an error is left; in the next one
+everything is evaluated anew, when it is needed again.
+"""
+
+import math
+import os
+import threading
+
+from tilec import device, native
+
+lock = threading.RLock()
+
+
+def cache_folder():
+    given = os.environ.get("TILE_CACHE")
+    if given is not None:
+        return given or None
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "tilec")
+
+
+class Session:
+    """The process's interpreter."""
+
+    PREAMBLE = """import __core__ as core
+
+def with_results(kernel, results):
+    kernel.__results__ = results
+    return kernel
+"""
+    MOST_CALLS = 20000  # then a new one is opened, as what was evaluated stays in memory
+
+    def __init__(self):
+        self.interpreter = None
+        self.generation = 0
+        self.calls = 0
+        self.words = []
+
+    def open(self):
+        if self.interpreter is None or self.calls > self.MOST_CALLS:
+            folder = cache_folder()
+            words = self.words + ([f"--cache={folder}"] if folder else ["--no-cache"])
+            self.interpreter = native.Interpreter(device.computes(), words)
+            self.generation += 1
+            self.calls = 0
+            self.interpreter.run(self.PREAMBLE)
+        return self.interpreter
+
+    def run(self, text, tensors=()):
+        interpreter = self.open()
+        self.calls += 1
+        try:
+            answer = interpreter.run(text, tensors)
+        except native.CompileError:
+            self.leave()
+            raise
+        if answer["printed"]:
+            print(answer["printed"], end="")
+        return answer
+
+    def leave(self):
+        if self.interpreter is not None:
+            self.interpreter.close()
+        self.interpreter = None
+
+
+the = Session()
+_numbers = iter(range(1, 1 << 62))
+
+
+class Text:
+    """An expression: a list of texts and Remotes."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts):
+        self.parts = []
+        for part in parts:
+            self.parts.extend(part.parts if isinstance(part, Text) else [part])
+
+    def bound(self, statements):
+        return "".join([part if isinstance(part, str) else part.bind(statements) for part in self.parts])
+
+    def key(self):
+        return tuple([part if isinstance(part, str) else id(part) for part in self.parts])
+
+
+def joined(separator, texts):
+    parts = []
+    for text in texts:
+        parts += ([separator] if parts else []) + [text]
+    return Text(*parts)
+
+
+class Unspeakable(TypeError):
+    """A value that the compiler has no words for."""
+
+
+def _number(value):
+    if math.isfinite(value):
+        return repr(value)
+    return f'float("{value}")'
+
+
+PLAIN = (bool, int, float, str, type(None))
+# What other modules add: functions that give the Text of a value, or None.
+speakers = []
+
+
+def text_of(value):
+    """The Text of a value; Unspeakable: there is none."""
+    if isinstance(value, Remote):
+        return Text(value)
+    kind = type(value)
+    words = getattr(kind, "__tile_text__", None)
+    if words is not None:
+        return words(value)
+    remote = getattr(kind, "__tile_remote__", None)
+    if remote is not None:
+        return Text(remote(value))
+    if kind is float:
+        return Text(_number(value))
+    if kind is int and value < -(1 << 62):  # what is negated is a positive number, which is to fit
+        return Text(f"({value + 1} - 1)")
+    if kind in (int, str, bool, type(None)):
+        return Text(repr(value))
+    if kind is tuple:
+        return Text("(", *[Text(text_of(item), ", ") for item in value], ")")
+    if kind is list:
+        return Text("[", joined(", ", [text_of(item) for item in value]), "]")
+    if kind is dict:
+        return Text("{", joined(", ", [Text(text_of(key), ": ", text_of(item)) for key, item in value.items()]), "}")
+    if kind in (set, frozenset):
+        return Text(f"{kind.__name__}([", joined(", ", [text_of(item) for item in value]), "])")
+    if kind is slice:
+        return Text("slice(", text_of(value.start), ", ", text_of(value.stop), ", ", text_of(value.step), ")")
+    if kind is range:
+        return Text(repr(value))
+    if value in (int, float, bool, str, tuple, list, dict, type(None)) if isinstance(value, type) else False:
+        return Text("type(None)" if value is type(None) else value.__name__)
+    if value is Ellipsis:
+        return Text("...")
+    for speaker in speakers:
+        found = speaker(value)
+        if found is not None:
+            return found
+    raise Unspeakable(f"the compiler knows nothing of {value!r}, a {kind.__module__}.{kind.__qualname__}")
+
+
+def call_text(function, args, kwargs):
+    given = [text_of(value) for value in args] + [Text(f"{name}=", text_of(value)) for name, value in kwargs.items()]
+    return Text(function, "(", joined(", ", given), ")")
+
+
+def _plain(told):
+    """A value that was told, or None if it is not plain; with whether it is."""
+    if isinstance(told, PLAIN):
+        return told, True
+    if isinstance(told, list):
+        items = [_plain(item) for item in told]
+        return [item for item, _ in items], all([plain for _, plain in items])
+    if "float" in told:
+        return float.fromhex(told["float"]), True
+    if "tuple" in told:
+        items, plain = _plain(told["tuple"])
+        return tuple(items), plain
+    return None, False
+
+
+def give(text):
+    """What the expression gives, and whether that is all of it."""
+    with lock:
+        statements = []
+        bound = text.bound(statements)
+        statements.append(f"give({bound})")
+        return _plain(the.run("\n".join(statements))["values"][0])
+
+
+def evaluate(text):
+    """What the expression is: a plain value as Python has it, else a Remote."""
+    remote = Remote(text)
+    value, plain = give(Text(remote, " if core.is_told(", remote, ") else ..."))
+    return value if plain else remote
+
+
+class Remote:
+    """A value of the interpreter's; what it is asked, it asks there."""
+
+    def __init__(self, text):
+        self.__dict__["_text"] = text if isinstance(text, Text) else Text(text)
+        self.__dict__["_name"] = f"_v{next(_numbers)}"
+        self.__dict__["_generation"] = 0
+        self.__dict__["_known"] = {}
+
+    def bind(self, statements):
+        """Its name there; `statements` get what has to be evaluated before."""
+        the.open()
+        if self._generation != the.generation:
+            text = self._text.bound(statements)
+            statements.append(f"{self._name} = {text}")
+            self.__dict__["_generation"] = the.generation
+        return self._name
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        if name not in self._known:
+            if not give(Text("hasattr(", self, f", {name!r})"))[0]:
+                raise AttributeError(f"{self!r} has no {name!r}")
+            self._known[name] = evaluate(Text(self, f".{name}"))
+        return self._known[name]
+
+    def __call__(self, *args, **kwargs):
+        return evaluate(call_text(self, args, kwargs))
+
+    def __getitem__(self, index):
+        return evaluate(Text(self, "[", text_of(index), "]"))
+
+    def __str__(self):
+        return evaluate(Text("str(", self, ")"))
+
+    def __repr__(self):
+        try:
+            return evaluate(Text("repr(", self, ")"))
+        except native.CompileError:
+            return f"<{''.join([part if isinstance(part, str) else part._name for part in self._text.parts])}>"
+
+    def __hash__(self):
+        return id(self)
+
+    def __bool__(self):
+        return evaluate(Text("bool(", self, ")"))
+
+    def __len__(self):
+        return evaluate(Text("len(", self, ")"))
+
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self))])
+
+    def __int__(self):
+        return evaluate(Text("int(", self, ")"))
+
+    def __float__(self):
+        return evaluate(Text("float(", self, ")"))
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        try:
+            return evaluate(Text(self, " == ", text_of(other)))
+        except (Unspeakable, native.CompileError):
+            return NotImplemented
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+
+def _operated(text):
+    """What is known in a kernel alone, such as twice an extent of a call's tensors, is evaluated there."""
+    try:
+        return evaluate(text)
+    except native.CompileError as error:
+        if "is not known here" not in str(error):
+            raise
+        return Remote(text)
+
+
+def _operator(symbol):
+    def left(self, other):
+        return _operated(Text("(", self, f" {symbol} ", text_of(other), ")"))
+
+    def right(self, other):
+        return _operated(Text("(", text_of(other), f" {symbol} ", self, ")"))
+
+    return left, right
+
+
+for _name, _symbol in {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@",
+}.items():
+    _left, _right = _operator(_symbol)
+    setattr(Remote, f"__{_name}__", _left)
+    setattr(Remote, f"__r{_name}__", _right)
+for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+    setattr(Remote, f"__{_name}__", _operator(_symbol)[0])
+setattr(Remote, "__neg__", lambda self: evaluate(Text("(-", self, ")")))
+setattr(Remote, "__invert__", lambda self: evaluate(Text("(~", self, ")")))
+
+
+class Module(Remote):
+    """A module of the dialects' library."""
+
+    def bind(self, statements):
+        the.open()
+        if self._generation != the.generation:
+            statements.append(f"import {self._text.parts[0]} as {self._name}")
+            self.__dict__["_generation"] = the.generation
+        return self._name
+
+
+def module(name):
+    return Module(name)

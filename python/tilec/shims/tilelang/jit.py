@@ -1,0 +1,160 @@
+"""tilelang.jit and compile: see tilelang.kernels."""
+
+import functools
+import inspect
+
+from tilec import modules as _modules
+from tilec import session, source
+from tilec.kernels import Compiled
+from tilec.session import Remote, Text
+from tilelang.kernels import JITKernel, PrimFunc, has_prim_func, specialised
+
+
+def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
+            compile_flags=None, instances=None, **options):
+    """The kernel of a prim_func; out_idx says which of its tensors it makes and returns."""
+    if isinstance(func, JITKernel):
+        return func
+    if not isinstance(func, PrimFunc):
+        raise TypeError(f"tilelang.compile: a T.prim_func is needed, not {func!r}")
+    return JITKernel(func.__tile_remote__(), func.parameters, func, out_idx, target=target)
+
+
+def par_compile(funcs, out_idx=None, num_workers=None, ignore_error=False, **options):
+    made = []
+    for one in funcs:
+        try:
+            made.append(compile(one, out_idx=out_idx, **options))
+        except Exception:
+            if not ignore_error:
+                raise
+            made.append(None)
+    return made
+
+
+class CompiledArtifact:
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.params = None
+
+    @property
+    def kernel_source(self):
+        return self.kernel.code_text()
+
+    @property
+    def host_mod(self):
+        return self.kernel_source
+
+    device_mod = rt_mod = host_mod
+
+
+def lower(func, target=None, **options):
+    return CompiledArtifact(compile(func, target=target))
+
+
+class JITImpl:
+    """A function under @jit: one that gives kernels, whose Python is run, or one that is a kernel."""
+
+    def __init__(self, function, around, out_idx=None, **options):
+        self.function = function
+        self.around = around
+        self.out_idx = out_idx
+        self.options = options
+        self.kept = {}
+        self.remote = None
+        self.eager = None
+        functools.update_wrapper(self, function, updated=())
+        self.signature = inspect.signature(function)
+
+    @property
+    def __tile_function__(self):
+        return self.function
+
+    @property
+    def gives_kernels(self):
+        return has_prim_func(self.function)
+
+    @property
+    def parameters(self):
+        return list(self.signature.parameters)
+
+    def __tile_remote__(self):
+        if self.remote is None:
+            self.remote = Remote(
+                Text(session.module("tilelang.jit"), ".jit(", source.definition(self.function, self.around), ")"))
+        return self.remote
+
+    def key(self, args, kwargs):
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return session.text_of([list(bound.arguments.items())]).key()
+
+    def kernel(self, args, kwargs):
+        try:
+            key = self.key(args, kwargs)
+        except session.Unspeakable:
+            key = None
+        if key is None or key not in self.kept:
+            prim_func = self.function(*args, **kwargs)
+            made = compile(prim_func, out_idx=self.out_idx)
+            if key is None:
+                return made
+            self.kept[key] = made
+        return self.kept[key]
+
+    def __call__(self, *args, **kwargs):
+        tune = kwargs.pop("__tune_params", None)
+        if tune:
+            kwargs.update(tune)
+        if self.gives_kernels:
+            return self.kernel(args, kwargs)
+        if self.eager is None:
+            self.eager = Compiled(self.__tile_remote__(), self.parameters)
+        return self.eager(*args, **kwargs)
+
+    def compile(self, *args, **kwargs):
+        if self.gives_kernels:
+            return self.kernel(args, kwargs)
+        return specialised(self.__tile_remote__(), args, kwargs, self.parameters)
+
+    def par_compile(self, configs, num_workers=None, ignore_error=False):
+        made = []
+        for config in configs:
+            try:
+                args, kwargs = ((), config) if isinstance(config, dict) else (config, {})
+                made.append(self.compile(*args, **kwargs))
+            except Exception:
+                if not ignore_error:
+                    raise
+                made.append(None)
+        return made
+
+    def get_tir(self, *args, **kwargs):
+        if self.gives_kernels:
+            return self.function(*args, **kwargs)
+        return specialised(self.__tile_remote__(), args, kwargs, self.parameters)
+
+    def get_kernel_source(self, *args, **kwargs):
+        return self.compile(*args, **kwargs).get_kernel_source()
+
+
+def jit(func=None, *, out_idx=None, **options):
+    if isinstance(func, PrimFunc):
+        return compile(func, out_idx=out_idx, **options)
+    if func is not None:
+        return JITImpl(func, source.surroundings(1), out_idx, **options)
+
+    def decorate(given):
+        return JITImpl(given, source.surroundings(1), out_idx, **options)
+
+    return decorate
+
+
+lazy_jit = jit
+
+
+class ExecutionBackend:
+    """What calls go through is libtile, whatever is asked for."""
+
+
+_modules.become(__name__)

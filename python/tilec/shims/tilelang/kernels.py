@@ -1,0 +1,215 @@
+"""What the decorators make of functions: their texts are compiled, and they are never run in Python."""
+
+import ast
+import inspect
+
+from tilec import native, session, source
+from tilec.calls import Given, joined
+from tilec.kernels import Compiled, tensors_of
+from tilec.session import Remote, Text
+
+
+class Decorated:
+    """A function for the compiler: `word` is what makes of it what it is there."""
+
+    word = None
+
+    def __init__(self, function, around):
+        self.function = function
+        self.around = around
+        self.remote = None
+        self.__name__ = self.__qualname__ = getattr(function, "__name__", "kernel")
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    @property
+    def __tile_function__(self):
+        return self.function
+
+    def wrapped(self, definition):
+        return Text(session.module("tilelang.language"), f".{self.word}(", definition, ")")
+
+    def __tile_remote__(self):
+        if self.remote is None:
+            self.remote = Remote(self.wrapped(source.definition(self.function, self.around)))
+        return self.remote
+
+    @property
+    def parameters(self):
+        return [name for name in inspect.signature(self.function).parameters]
+
+
+class Macro(Decorated):
+    word = "macro"
+
+    def __call__(self, *args, **kwargs):
+        raise native.Error(f"{self.__name__} is a macro: only kernels call it")
+
+
+class PrimFunc(Decorated):
+    """A kernel function that is compiled by tilelang.compile(), or called."""
+
+    word = "prim_func"
+
+    def __init__(self, function, around):
+        super().__init__(function, around)
+        self.attrs = {}
+        self.kernel = None
+
+    def with_attr(self, name, value=None):
+        self.attrs.update(name if isinstance(name, dict) else {name: value})
+        return self
+
+    def __call__(self, *args, **kwargs):
+        if self.kernel is None:
+            self.kernel = Compiled(self.__tile_remote__(), self.parameters)
+        return self.kernel(*args, **kwargs)
+
+    def script(self, **options):
+        return session.evaluate(Text("core.kernel_text(", self.__tile_remote__(), ".compile())"))
+
+    __str__ = script
+
+
+def has_prim_func(function):
+    """Whether the text of the function defines one: it gives kernels, then."""
+    code = function.__code__
+    node = source.file_of(code.co_filename).node(function.__name__, code.co_firstlineno)
+    for part in ast.walk(node):
+        if isinstance(part, ast.FunctionDef) and part is not node:
+            for decorator in part.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if getattr(called, "attr", getattr(called, "id", None)) == "prim_func":
+                    return True
+    return not _is_kernel(node)
+
+
+def _is_kernel(node):
+    """Whether the function itself speaks of launches or tensors."""
+    words = {"Kernel", "const", "empty", "Tensor", "StridedTensor", "dyn", "ptr"}
+    return any(isinstance(part, ast.Attribute) and part.attr in words for part in ast.walk(node))
+
+
+class JITKernel(Compiled):
+    """A compiled kernel, called with its tensors; what it was told to return it makes."""
+
+    def __init__(self, remote, parameters=(), prim_func=None, out_idx=None, config=None, target=None):
+        if out_idx is not None:
+            remote = Remote(Text("with_results(", remote, ", ", session.text_of(_indices(out_idx)), ")"))
+        # errors come now, and what takes no keys is built
+        self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
+        with session.lock:
+            statements = []
+            self.made.bind(statements)
+            built = session.the.run("\n".join(statements))["built"]
+        super().__init__(self.made, parameters, built)
+        self.prim_func = prim_func
+        self.out_idx = out_idx
+        self.config = config
+        self.target = target
+        self.latency = self.ref_latency = None
+        self.artifact = self.adapter = self
+
+    def call(self, args, kwargs, stream=None):
+        given = super().call(args, kwargs, stream)
+        return list(given) if isinstance(given, tuple) else given
+
+    def get_kernel_source(self, *args, **kwargs):
+        """The PTX, or the IR of the kernel where there is none."""
+        return self.code_text()
+
+    get_device_source = get_kernel_source
+
+    def get_host_source(self):
+        return self.code_text()
+
+    @property
+    def kernel_source(self):
+        return self.code_text()
+
+    def show_source(self, *args):
+        print(self.code_text())
+
+    def get_tir(self, *args, **kwargs):
+        return session.evaluate(Text("core.kernel_text(", self.made, ")"))
+
+    def get_profiler(self, tensor_supply_type=None):
+        from tilelang.profiler import Profiler
+
+        return Profiler(self, tensor_supply_type)
+
+    def run_once(self, func=None):
+        return self.get_profiler().run_once(func)
+
+    @property
+    def params(self):
+        known = self.structure()
+        if known is None:
+            raise native.Error("the kernel's tensors are known once it was called")
+        return [Param(*one) for one in tensors_of(known)]
+
+    @property
+    def n_regs(self):
+        return [one["registers"] for one in self.resources()]
+
+    @property
+    def n_spills(self):
+        return [one["spill_bytes"] for one in self.resources()]
+
+
+class Param:
+    """A tensor of a kernel's."""
+
+    def __init__(self, name, code, shape, is_result):
+        self.name = name
+        self.code = code
+        self.shape = list(shape)
+        self.is_result = is_result
+
+    @property
+    def dtype(self):
+        from tilelang.types import torch_type
+
+        return torch_type(self.code)
+
+
+def _indices(out_idx):
+    return list(out_idx) if isinstance(out_idx, (list, tuple)) else [out_idx]
+
+
+def specialised(remote, args, kwargs, parameters, **options):
+    """The kernel compiled for what is given, arrays or what stands for them."""
+    given = Given()
+    texts = [given.take(value) for value in args] + [Text(f"{name}=", given.take(value)) for name, value in kwargs.items()]
+    kernel = Kept(Text("core.kernel_code(", remote, ".compile(", joined(", ", texts), "))"), given)
+    return SpecialisedKernel(kernel, parameters, **options)
+
+
+class Kept(Remote):
+    """What was made of a call's arrays: it is made of arrays like them, whenever it is."""
+
+    def __init__(self, text, given):
+        super().__init__(text)
+        self.__dict__["_tensors"] = [facts.tensor() for facts in given.facts]
+
+    def bind(self, statements):
+        session.the.open()
+        if self._generation != session.the.generation:
+            before = []
+            bound = self._text.bound(before)
+            self.__dict__["_built"] = session.the.run("\n".join(before + [f"{self._name} = {bound}"]), self._tensors)["built"]
+            self.__dict__["_generation"] = session.the.generation
+        return self._name
+
+
+class SpecialisedKernel(JITKernel):
+    def __init__(self, kernel, parameters, prim_func=None, config=None):
+        with session.lock:
+            kernel.bind([])
+        Compiled.__init__(self, kernel, parameters, kernel._built)
+        self.made = kernel
+        self.prim_func = prim_func
+        self.out_idx = None
+        self.config = config
+        self.latency = self.ref_latency = None
+        self.artifact = self.adapter = self

@@ -1,0 +1,38 @@
+"""tilelang.language: the words of kernels are the compiler's; in Python they describe parameters."""
+
+from tilec import modules as _modules
+from tilec.session import Remote as _Remote
+from tilelang.kernels import Macro as _Macro
+from tilelang.kernels import PrimFunc as _PrimFunc
+from tilelang.types import dtype  # noqa: F401
+
+
+def prim_func(function=None, **options):
+    if function is None:
+        return lambda given: _PrimFunc(given, _source.surroundings(1))
+    return _PrimFunc(function, _source.surroundings(1))
+
+
+def macro(function=None, **options):
+    if function is None:
+        return lambda given: _Macro(given, _source.surroundings(1))
+    return _Macro(function, _source.surroundings(1))
+
+
+def ceildiv(a, b):
+    if isinstance(a, int) and isinstance(b, int):
+        return -(-a // b)
+    return _language.ceildiv(a, b)
+
+
+from tilec import source as _source  # noqa: E402
+
+
+class _Language(_modules.DialectModule):
+    described = frozenset(["Tensor", "StridedTensor", "Buffer", "SharedBuffer", "FragmentBuffer", "LocalBuffer", "ptr", "Ptr", "handle"])
+
+    def converted(self, name, value):
+        return dtype(name) if isinstance(value, _Remote) and dtype.is_one(value) else value
+
+
+_language = _modules.become(__name__, _Language)._remote

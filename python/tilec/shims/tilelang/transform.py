@@ -1,0 +1,17 @@
+"""Options of TileLang's passes: tilec has its own, and takes none of them."""
+
+from tilec import modules as _modules
+
+
+class _Keys(type):
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return name
+
+
+class PassConfigKey(metaclass=_Keys):
+    """Any name is one."""
+
+
+_modules.become(__name__)

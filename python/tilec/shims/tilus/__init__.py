@@ -1,0 +1,13 @@
+"""Tilus, compiled by tilec: scripts go to libtilec, what programs use around them is here."""
+
+from tilec import modules as _modules
+
+_modules.offer("tilus")
+
+from tilus import option, testing, utils  # noqa: E402
+from tilus.script import Script, autotune  # noqa: E402
+from tilus.tensors import Tensor, empty, from_torch, full, ones, rand, randint, randn, tensor_view, zeros  # noqa: E402
+from tilus.utils import cdiv  # noqa: E402
+
+__version__ = "0.2.0"
+_modules.become(__name__)

@@ -1,0 +1,94 @@
+"""Scripts: classes whose __call__ is a kernel."""
+
+import inspect
+import sys
+
+from tilec import native, session, source
+from tilec.kernels import Compiled
+from tilec.session import Remote, Text, call_text
+
+
+def _launch(self, *args, **kwargs):
+    return self._tile_compiled()(*args, **kwargs)
+
+
+class ScriptClass(type):
+    """Puts a launch in the place of __call__, and remembers what an object is made of."""
+
+    def __new__(meta, name, bases, names, **options):
+        if "__call__" in names and bases:
+            names["__tile_call__"] = names["__call__"]
+            names["__call__"] = _launch
+        made = super().__new__(meta, name, bases, names)
+        frame = sys._getframe(1)
+        made.__tile_around__ = {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
+        made.__tile_tunables__ = list(getattr(made, "__tile_tunables__", []))
+        made.__tile_kept__ = None
+        return made
+
+    def __call__(cls, *args, **kwargs):
+        made = cls.__new__(cls)
+        made.__dict__["_tile_given"] = args, kwargs
+        return made
+
+    def __tile_remote__(cls):
+        """The class there, with its configurations around it."""
+        if cls.__tile_kept__ is None:
+            text = Text(source.definition(cls, cls.__tile_around__))
+            for names, values in cls.__tile_tunables__:
+                text = Text(session.module("tilus"), f".autotune({names!r}, ", session.text_of(values), ")(", text, ")")
+            cls.__tile_kept__ = Remote(text)
+        return cls.__tile_kept__
+
+
+class Script(metaclass=ScriptClass):
+    """An object's constructor is run there; in Python only if something asks for what it sets."""
+
+    debug_schedule = None
+
+    def __init__(self):
+        pass
+
+    def __getattr__(self, name):
+        if name.startswith("_tile") or name.startswith("__") or "_tile_entered" in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}")
+        self.__dict__["_tile_entered"] = True
+        args, kwargs = self._tile_given
+        type(self).__init__(self, *args, **kwargs)
+        return getattr(self, name)
+
+    def __tile_remote__(self):
+        if "_tile_remote" not in self.__dict__:
+            args, kwargs = self._tile_given
+            self.__dict__["_tile_remote"] = Remote(call_text(Text(ScriptClass.__tile_remote__(type(self))), args, kwargs))
+        return self.__dict__["_tile_remote"]
+
+    def _tile_compiled(self):
+        if "_tile_kernel" not in self.__dict__:
+            names = list(inspect.signature(type(self).__tile_call__).parameters)[1:]
+            self.__dict__["_tile_kernel"] = Compiled(self.__tile_remote__(), names)
+        return self.__dict__["_tile_kernel"]
+
+    def compile(self, *args, **kwargs):
+        return Remote(call_text(Text(self.__tile_remote__(), ".compile"), args, kwargs))
+
+    def jit_instance_for(self, *args, **kwargs):
+        kernel = self._tile_compiled()
+        kernel.plan(args, kwargs)
+        return kernel
+
+    def program(self, *args, **kwargs):
+        return self.jit_instance_for(*args, **kwargs).code_text()
+
+
+def autotune(arg_names, arg_values):
+    """Parameters of the constructor that are chosen by tuning, where an object is made without them."""
+
+    def decorate(cls):
+        if not isinstance(cls, ScriptClass):
+            raise native.Error("tilus.autotune: this is no tilus.Script")
+        cls.__tile_tunables__ = cls.__tile_tunables__ + [(arg_names, list(arg_values))]
+        cls.__tile_kept__ = None
+        return cls
+
+    return decorate

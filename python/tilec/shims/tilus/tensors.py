@@ -1,0 +1,138 @@
+"""Host tensors of any element type, several to a byte included: memory of torch's, and what is in it."""
+
+import tilec.arrays as _arrays
+from tilec.session import Remote
+from tilus.utils import dtype_from_torch, dtype_to_torch
+
+_KINDS = {"bool": _arrays.BOOL, "int": _arrays.INT, "uint": _arrays.UINT, "float": _arrays.FLOAT, "bfloat": _arrays.BFLOAT}
+_LOW = {"float8_e4m3": 10, "float8_e5m2": 12, "float4_e2m1": 17}
+
+
+def _code(dtype):
+    name = str(dtype)
+    nbits = int(dtype.nbits)
+    kind = _LOW.get(name, _KINDS.get(name.rstrip("0123456789b").split("_")[0].rstrip("0123456789"), _arrays.UINT))
+    return _arrays.code_of(kind, max(nbits, 8) if name.startswith("bool") else nbits)
+
+
+class Tensor:
+    """`storage` is a torch tensor of bytes, packed."""
+
+    def __init__(self, dtype, shape, storage):
+        self.dtype = dtype
+        self.shape = tuple(shape)
+        self.storage = storage
+
+    @property
+    def nbytes(self):
+        return _nbytes(self.dtype, self.shape)
+
+    def __tile_facts__(self):
+        device = (_arrays.CUDA, self.storage.device.index or 0) if self.storage.is_cuda and self.storage.device.type == "cuda" else (
+            _arrays.CPU, 0)
+        return _arrays.Facts(self.storage.data_ptr(), _code(self.dtype), self.shape, _arrays.packed(self.shape), device, self)
+
+    def view(self, *, dtype=None, shape=None):
+        dtype = self.dtype if dtype is None else dtype
+        return Tensor(dtype, self.shape if shape is None else shape, self.storage)
+
+    def storage_ptr(self):
+        return self.storage.data_ptr()
+
+    data_ptr = storage_ptr
+
+    def torch(self):
+        return self.storage.view(dtype_to_torch(self.dtype)).reshape(self.shape)
+
+    def clone(self):
+        return Tensor(self.dtype, self.shape, self.storage.clone())
+
+    def to(self, dtype=None, device=None):
+        return self if dtype is None else from_torch(self.torch().to(dtype_to_torch(dtype)))
+
+    def __repr__(self):
+        try:
+            return f"Tensor({self.torch()!r}, dtype={self.dtype})"
+        except (AttributeError, RuntimeError):
+            return f"Tensor(shape={self.shape}, dtype={self.dtype})"
+
+
+def _nbytes(dtype, shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return (count * int(dtype.nbits) + 7) // 8
+
+
+def from_torch(given):
+    import torch
+
+    return Tensor(dtype_from_torch(given.dtype), given.shape, given.contiguous().view(-1).view(torch.uint8))
+
+
+def tensor_view(given, dtype, shape):
+    return from_torch(given).view(dtype=dtype, shape=shape)
+
+
+def _is_whole(dtype):
+    try:
+        dtype_to_torch(dtype)
+        return True
+    except AttributeError:
+        return False
+
+
+def empty(shape, dtype=None, device="cuda"):
+    import torch
+
+    dtype = dtype_from_torch(torch.float32) if dtype is None else dtype
+    return Tensor(dtype, shape, torch.empty(_nbytes(dtype, shape), dtype=torch.uint8, device=device))
+
+
+def zeros(shape, dtype=None, device="cuda"):
+    made = empty(shape, dtype, device)
+    made.storage.zero_()
+    return made
+
+
+def full(shape, fill_value, dtype=None, device="cuda"):
+    import torch
+
+    if isinstance(dtype, Remote) and _is_whole(dtype):
+        return from_torch(torch.full(tuple(shape), fill_value, dtype=dtype_to_torch(dtype), device=device))
+    if fill_value == 0:
+        return zeros(shape, dtype, device)
+    raise NotImplementedError(f"tilus.full of {dtype}: torch has no such type")
+
+
+def ones(shape, dtype=None, device="cuda"):
+    return full(shape, 1, dtype, device)
+
+
+def _random(make, shape, dtype, device):
+    import torch
+
+    dtype = dtype_from_torch(torch.float32) if dtype is None else dtype
+    if not _is_whole(dtype):  # any bits are values
+        made = empty(shape, dtype, device)
+        made.storage.random_(0, 256)
+        return made
+    return from_torch(make().to(dtype_to_torch(dtype)))
+
+
+def rand(shape, dtype=None, device="cuda"):
+    import torch
+
+    return _random(lambda: torch.rand(tuple(shape), device=device), shape, dtype, device)
+
+
+def randn(shape, dtype=None, device="cuda"):
+    import torch
+
+    return _random(lambda: torch.randn(tuple(shape), device=device), shape, dtype, device)
+
+
+def randint(low, high, shape, dtype=None, device="cuda"):
+    import torch
+
+    return _random(lambda: torch.randint(low, high, tuple(shape), device=device), shape, dtype, device)

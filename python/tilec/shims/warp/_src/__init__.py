@@ -1,0 +1,1 @@
+"""Names of Warp's insides that its tests ask."""

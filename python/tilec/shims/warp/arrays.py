@@ -1,0 +1,523 @@
+"""Arrays: memory of the device, seen through a shape and strides, with numpy on the host's side."""
+
+import ctypes
+
+import numpy
+
+from tilec import arrays as _arrays
+from tilec import device as _device
+from tilec import native as _native
+from warp import devices as _devices
+from warp.types import Struct, StructInstance, _Type, as_type, element_type, inner_shape
+
+
+class _Memory:
+    """Bytes: of numpy's where the emulator works, or of the GPU's."""
+
+    def __init__(self, count, on_gpu):
+        self.count = count
+        self.on_gpu = on_gpu
+        self.owner = None
+        if on_gpu:
+            pointer = ctypes.c_void_p()
+            _native.check(_native.alloc(pointer, max(count, 1)))
+            self.pointer = pointer.value
+        else:
+            self.bytes = numpy.zeros(max(count, 1), numpy.uint8)
+            self.pointer = self.bytes.ctypes.data
+
+    def __del__(self):
+        if self.on_gpu and self.owner is None and getattr(self, "pointer", None):
+            _native.free(self.pointer)
+
+    def read(self):
+        if not self.on_gpu:
+            return self.bytes
+        copy = numpy.empty(max(self.count, 1), numpy.uint8)
+        _native.check(_native.copy_out(copy.ctypes.data, self.pointer, self.count, None))
+        _native.check(_native.synchronize(None))
+        return copy
+
+    def write(self, copy):
+        if self.on_gpu:
+            _native.check(_native.copy_in(self.pointer, copy.ctypes.data, self.count, None))
+            _native.check(_native.synchronize(None))
+
+
+class _Foreign(_Memory):
+    """Memory of somebody else's."""
+
+    def __init__(self, facts, count, owner):
+        self.count = count
+        self.on_gpu = facts.device[0] == _arrays.CUDA
+        self.owner = owner
+        self.pointer = facts.pointer
+        if not self.on_gpu:
+            self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(facts.pointer))
+
+
+class array_annotation:
+    """What wp.array(dtype=float) says of a parameter."""
+
+    def __init__(self, dtype, ndim):
+        self.dtype = as_type(dtype)
+        self.ndim = ndim
+
+    def __repr__(self):
+        return f"array(ndim={self.ndim}, dtype={self.dtype})"
+
+
+def _code(kind):
+    if isinstance(kind, Struct):
+        return _arrays.code_of(_arrays.UINT, 8)
+    return _arrays.CODES[getattr(kind, "_dtype", kind).__name__]
+
+
+class _ArrayClass(type):
+    """wp.array[float], in annotations."""
+
+    def __getitem__(cls, dtype):
+        rank = getattr(cls, "_rank", 1)
+        if isinstance(dtype, tuple):
+            literal = dtype[1]
+            rank = literal if isinstance(literal, int) else literal.__args__[0]
+            dtype = dtype[0]
+        return array_annotation(dtype, rank)
+
+
+class array(metaclass=_ArrayClass):
+    _rank = 1
+
+    def __new__(cls, *args, **kwargs):
+        given = {name for name, value in kwargs.items() if value is not None}
+        if not args and not given & {"data", "shape", "ptr", "length"}:
+            return array_annotation(kwargs.get("dtype", float), kwargs.get("ndim") or cls._rank)
+        return object.__new__(cls)
+
+    def __init__(self, data=None, dtype=None, shape=None, strides=None, length=None, ptr=None, capacity=None, device=None, pinned=False,
+                 copy=True, deleter=None, ndim=None, grad=None, requires_grad=False, **ignored):
+        self.device = _devices.get_device(device)
+        kind = None if dtype is None or dtype == "Any" else as_type(dtype)
+        shape = (length,) if shape is None and length is not None else shape
+        if ptr is not None:
+            self._foreign(ptr, kind or as_type(float), shape, strides)
+        elif data is None:
+            self._make(kind or as_type(float), shape)
+        else:
+            self._from(data, kind, shape, ndim)
+        self._grad = grad
+        self._asked = bool(requires_grad) or grad is not None
+        if self._asked and grad is None and not isinstance(self.dtype, Struct):
+            self._grad = zeros_like(self, requires_grad=False)
+
+    # ---- making ----
+
+    def _see(self, memory, offset, dtype, shape, strides):
+        self.memory, self.offset, self.dtype = memory, offset, dtype
+        self.shape, self.strides = tuple([int(extent) for extent in shape]), tuple(strides)
+        self.ndim = len(self.shape)
+        return self
+
+    def _element(self):
+        return element_type(self.dtype), inner_shape(self.dtype)
+
+    def _make(self, kind, shape):
+        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        self.dtype = kind
+        number, inner = self._element()
+        size = number.itemsize * int(numpy.prod(inner, dtype=int))
+        count = int(numpy.prod(shape, dtype=int)) * size
+        strides = [stride * size for stride in _arrays.packed(shape)]
+        self._see(_Memory(count, self.device._on_gpu), 0, kind, shape, strides)
+
+    def _foreign(self, ptr, kind, shape, strides):
+        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        self.dtype = kind
+        number, inner = self._element()
+        size = number.itemsize * int(numpy.prod(inner, dtype=int))
+        code = (_arrays.CUDA, 0) if self.device._on_gpu else (_arrays.CPU, 0)
+        strides = strides or [stride * size for stride in _arrays.packed(shape)]
+        count = size + sum([(extent - 1) * stride for extent, stride in zip(shape, strides)]) if shape else size
+        self._see(_Foreign(_arrays.Facts(ptr, 0, shape, strides, code, None), count, self), 0, kind, shape, strides)
+
+    def _from(self, data, kind, shape, ndim):
+        if isinstance(data, array):
+            kind = kind or data.dtype
+            data = data.numpy()
+        if isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], StructInstance):
+            kind = kind or data[0]._struct
+            data = numpy.array([one.numpy_value() for one in data], kind._numpy)
+        if kind is None and not isinstance(data, numpy.ndarray) and len(numpy.shape(data)) and _numbers_type(data):
+            kind = _numbers_type(data)
+        values = numpy.asarray(_plain(data))
+        if values.dtype.kind == "c":  # two numbers each
+            values = values.view(values.real.dtype).reshape(values.shape + (2,))
+        if kind is None:
+            kind = as_type(values.dtype) if isinstance(data, numpy.ndarray) else as_type(float if values.dtype.kind == "f" else int)
+        self.dtype = kind
+        number, inner = self._element()
+        if values.dtype != number and not isinstance(kind, Struct):
+            if number == numpy.uint16 and kind.__name__.endswith("bfloat16") and values.dtype.kind == "f":
+                values = (values.astype(numpy.float32).view(numpy.uint32) + 0x8000 >> 16).astype(numpy.uint16)
+            values = values.astype(number)
+        outer = values.shape
+        if inner:
+            count = int(numpy.prod(inner))
+            if values.ndim >= len(inner) and values.shape[-len(inner):] == inner:
+                outer = values.shape[: values.ndim - len(inner)]
+            elif values.ndim and values.shape[-1] == count:
+                outer = values.shape[:-1]
+            elif values.ndim and values.shape[-1] % count == 0:
+                outer = values.shape[:-1] + (values.shape[-1] // count,)
+            elif values.size % count == 0:
+                outer = (values.size // count,)
+            else:
+                raise RuntimeError(f"the data's shape {values.shape} is not one of {kind}")
+        if shape is not None:
+            outer = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        if outer == ():
+            outer = (1,)
+        self._make(kind, outer)
+        self.store(values.reshape(outer + inner))
+
+    # ---- what is in it ----
+
+    def host(self, copy=None):
+        number, inner = self._element()
+        inner_strides = [stride * number.itemsize for stride in _arrays.packed(inner)]
+        source = self.memory.read() if copy is None else copy
+        return numpy.ndarray(self.shape + inner, number, source, self.offset, list(self.strides) + inner_strides)
+
+    def store(self, values):
+        copy = self.memory.read()
+        self.host(copy)[...] = values
+        self.memory.write(copy)
+
+    def numpy(self):
+        return self.host()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.host() if dtype is None else self.host().astype(dtype)
+
+    def list(self):
+        inner = inner_shape(self.dtype)
+        values = self.host().reshape((-1,) + inner)
+        if isinstance(self.dtype, Struct) or not inner:
+            return [value.item() if hasattr(value, "item") else value for value in values]
+        return [self.dtype(value) for value in values]
+
+    def fill_(self, value):
+        if isinstance(value, StructInstance):
+            value = value.numpy_value()
+        self.store(numpy.asarray(_plain(value)))
+
+    def zero_(self):
+        self.store(numpy.zeros((), self._element()[0]))
+
+    def assign(self, source):
+        self.store((source if isinstance(source, array) else array(source, dtype=self.dtype, device=self.device)).numpy().reshape(
+            self.shape + inner_shape(self.dtype)))
+
+    # ---- what it is ----
+
+    @property
+    def ptr(self):
+        return self.memory.pointer + self.offset
+
+    @property
+    def size(self):
+        return int(numpy.prod(self.shape, dtype=int))
+
+    @property
+    def itemsize(self):
+        return self._element()[0].itemsize * int(numpy.prod(inner_shape(self.dtype), dtype=int))
+
+    @property
+    def nbytes(self):
+        return self.size * self.itemsize
+
+    capacity = nbytes
+
+    @property
+    def is_contiguous(self):
+        return self.strides == tuple([stride * self.itemsize for stride in _arrays.packed(self.shape)])
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __str__(self):
+        return str(self.numpy())
+
+    def __tile_facts__(self):
+        number, inner = self._element()
+        where = (_arrays.CUDA, 0) if self.memory.on_gpu else (_arrays.CPU, 0)
+        if isinstance(self.dtype, Struct):
+            return _arrays.Facts(self.ptr, _code(self.dtype), self.shape + (number.itemsize,), self.strides + (1,), where, self)
+        size = number.itemsize
+        if any([stride % size for stride in self.strides]):
+            raise TypeError("an array whose strides are no multiples of its numbers' size")
+        strides = tuple([stride // size for stride in self.strides]) + _arrays.packed(inner)
+        return _arrays.Facts(self.ptr, _code(self.dtype), self.shape + inner, strides, where, self)
+
+    # ---- gradients ----
+
+    @property
+    def grad(self):
+        return self._grad
+
+    @grad.setter
+    def grad(self, value):
+        self._grad = value
+        self._asked = value is not None
+
+    @property
+    def requires_grad(self):
+        return self._asked
+
+    @requires_grad.setter
+    def requires_grad(self, asked):
+        self._asked = asked
+        if asked and self._grad is None:
+            self._grad = zeros_like(self, requires_grad=False)
+        elif not asked:
+            self._grad = None
+
+    # ---- parts ----
+
+    def _part(self, dtype, offset, shape, strides):
+        made = object.__new__(array)
+        made.device, made._grad, made._asked = self.device, None, False
+        return made._see(self.memory, offset, dtype, shape, strides)
+
+    def _likewise(self, change):
+        made = change(self)
+        if self._grad is not None:
+            made._grad, made._asked = change(self._grad), True
+        return made
+
+    def __getitem__(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        if Ellipsis in index:
+            at = index.index(Ellipsis)
+            index = index[:at] + (slice(None),) * (self.ndim - len(index) + 1) + index[at + 1:]
+
+        def change(one):
+            offset, shape, strides = one.offset, [], []
+            for d in range(one.ndim):
+                item = index[d] if d < len(index) else slice(None)
+                if isinstance(item, slice):
+                    start, stop, step = item.indices(one.shape[d])
+                    offset += start * one.strides[d]
+                    shape.append(len(range(start, stop, step)))
+                    strides.append(step * one.strides[d])
+                else:
+                    item = int(item) + (one.shape[d] if int(item) < 0 else 0)
+                    if not 0 <= item < one.shape[d]:
+                        raise IndexError(f"the index {item} is outside of the {one.shape[d]} elements")
+                    offset += item * one.strides[d]
+            return one._part(one.dtype, offset, shape, strides)
+
+        return self._likewise(change)
+
+    def __setitem__(self, index, value):
+        part = self[index]
+        part.store(value.numpy() if isinstance(value, array) else numpy.asarray(_plain(value)))
+
+    def transpose(self, axes=None):
+        axes = tuple(axes) if axes is not None else tuple(reversed(range(self.ndim)))
+        return self._likewise(lambda one: one._part(one.dtype, one.offset, [one.shape[a] for a in axes], [one.strides[a] for a in axes]))
+
+    def reshape(self, shape):
+        shape = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+        if -1 in shape:
+            known = int(numpy.prod([extent for extent in shape if extent != -1], dtype=int))
+            shape[shape.index(-1)] = self.size // known
+        if not self.is_contiguous:
+            raise RuntimeError("only a contiguous array is reshaped")
+        if int(numpy.prod(shape, dtype=int)) != self.size:
+            raise RuntimeError(f"{self.size} elements do not fill {shape}")
+        return self._likewise(
+            lambda one: one._part(one.dtype, one.offset, shape, [stride * one.itemsize for stride in _arrays.packed(shape)]))
+
+    def flatten(self):
+        return self if self.ndim == 1 else self.reshape(-1)
+
+    def view(self, dtype):
+        kind = as_type(dtype)
+        made = self._part(kind, self.offset, self.shape, self.strides)
+        if made.itemsize != self.itemsize:
+            raise RuntimeError("a view has elements of the same size")
+        return made
+
+    def contiguous(self):
+        return self if self.is_contiguous else clone(self)
+
+    def to(self, device, requires_grad=None):
+        device = _devices.get_device(device)
+        return self if device == self.device else clone(self, device, requires_grad)
+
+
+class array1d(array):
+    _rank = 1
+
+
+class array2d(array):
+    _rank = 2
+
+
+class array3d(array):
+    _rank = 3
+
+
+class array4d(array):
+    _rank = 4
+
+
+def _plain(data):
+    """Lists of vectors and such as numpy reads them."""
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    if hasattr(data, "data") and hasattr(data, "_family_"):
+        return data.data
+    return getattr(data, "value", data)
+
+
+def _numbers_type(data):
+    while isinstance(data, (list, tuple)) and len(data):
+        data = data[0]
+    return type(data) if isinstance(type(data), _Type) else None
+
+
+def _device_facts(device):
+    return _devices.get_device(device)
+
+
+def empty(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
+    shape = more.get("n") if shape is None else shape
+    return array(shape=0 if shape is None else shape, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pinned=False, **more):
+    if isinstance(dtype, str):
+        kind = type(value)
+        dtype = value._struct if isinstance(value, StructInstance) else kind if isinstance(kind, _Type) else as_type(kind)
+        if isinstance(value, (list, tuple)):
+            from warp.types import vector
+
+            dtype = vector(len(value), float if any([isinstance(item, float) for item in value]) else int)
+    made = empty(shape, dtype, device, requires_grad)
+    made.fill_(value)
+    return made
+
+
+def zeros(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
+    made = empty(shape, dtype, device, requires_grad, **more)
+    if made.memory.on_gpu:
+        made.zero_()
+    return made
+
+
+def ones(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
+    return full(shape, 1, dtype, device, requires_grad)
+
+
+def _asked(source, requires_grad):
+    return source.requires_grad if requires_grad is None else requires_grad
+
+
+def empty_like(source, device=None, requires_grad=None, pinned=None):
+    return empty(source.shape, source.dtype, device or source.device, _asked(source, requires_grad))
+
+
+def zeros_like(source, device=None, requires_grad=None, pinned=None):
+    return zeros(source.shape, source.dtype, device or source.device, _asked(source, requires_grad))
+
+
+def ones_like(source, device=None, requires_grad=None, pinned=None):
+    return full_like(source, 1, device, requires_grad)
+
+
+def full_like(source, value, device=None, requires_grad=None, pinned=None):
+    return full(source.shape, value, source.dtype, device or source.device, _asked(source, requires_grad))
+
+
+def from_numpy(data, dtype=None, shape=None, device=None, requires_grad=False):
+    return array(data, dtype=dtype, shape=shape, device=device, requires_grad=requires_grad)
+
+
+def clone(source, device=None, requires_grad=None, pinned=None):
+    made = empty_like(source, device, requires_grad)
+    copy(made, source)
+    return made
+
+
+def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
+    if count or dest_offset or src_offset:
+        count = count or src.size
+        dest, src = dest.flatten()[dest_offset : dest_offset + count], src.flatten()[src_offset : src_offset + count]
+    dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
+    from warp import tape
+
+    tape.note_copy(dest, src)
+
+
+# ---- other libraries ----
+
+
+def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=False):
+    facts = _arrays.facts_of(tensor)
+    number = as_type(_arrays.NAMES[facts.code])
+    kind = number if dtype is None else as_type(dtype)
+    inner = len(inner_shape(kind))
+    shape = facts.shape[: len(facts.shape) - inner]
+    size = element_type(number).itemsize
+    strides = [stride * size for stride in facts.strides[: len(shape)]]
+    made = object.__new__(array)
+    made.device, made._grad, made._asked = _devices.get_device(None), None, False
+    spans = [(extent - 1) * stride for extent, stride in zip(facts.shape, facts.strides)]
+    made._see(_Foreign(facts, (sum(spans) + 1) * size, tensor), 0, kind, shape, strides)
+    asked = tensor.requires_grad if requires_grad is None else requires_grad
+    if asked:
+        import torch
+
+        if tensor.grad is None and tensor.is_leaf:
+            tensor.grad = torch.zeros_like(tensor)
+        made.grad = from_torch(tensor.grad, dtype, False) if tensor.grad is not None else zeros_like(made, requires_grad=False)
+    return made
+
+
+def to_torch(source, requires_grad=None):
+    import torch
+
+    if source.memory.owner is not None and isinstance(source.memory.owner, torch.Tensor):
+        return source.memory.owner
+    if source.memory.on_gpu:
+        raise NotImplementedError("wp.to_torch of memory that warp allocated: make it with torch, and take it by wp.from_torch")
+    made = torch.from_numpy(source.numpy())
+    if source.requires_grad if requires_grad is None else requires_grad:
+        made.requires_grad_()
+        if source.grad is not None:
+            made.grad = torch.from_numpy(source.grad.numpy())
+    return made
+
+
+def dtype_to_numpy(kind):
+    return element_type(as_type(kind)).type
+
+
+def dtype_from_numpy(kind):
+    return as_type(numpy.dtype(kind))
+
+
+def dtype_to_torch(kind):
+    import torch
+
+    return getattr(torch, as_type(kind).__name__)
+
+
+def dtype_from_torch(kind):
+    return as_type(str(kind).removeprefix("torch."))
+
+
+def is_emulated():
+    return _device.is_emulator()

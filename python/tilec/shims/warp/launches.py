@@ -1,0 +1,262 @@
+"""Kernels, functions and launches."""
+
+import inspect
+from typing import TypeVar
+
+from tilec import native as _native
+from tilec import session as _session
+from tilec import source as _source
+from tilec.calls import Given as _Given
+from tilec.kernels import Compiled as _Compiled
+from tilec.modules import Described
+from tilec.session import Remote as _Remote
+from tilec.session import Text as _Text
+from tilec.session import joined as _joined
+from warp import tape as _tape
+from warp.types import _Number, _Type, as_type
+
+
+class Function:
+    """What @wp.func makes: for kernels the compiler's; called in Python it is Python's."""
+
+    def __init__(self, function, around, **options):
+        self.func = function
+        self.around = around
+        self.key = self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.remote = None
+
+    @property
+    def __tile_function__(self):
+        return self.func
+
+    def __tile_remote__(self):
+        if self.remote is None:
+            self.remote = _Remote(_Text(_session.module("warp"), ".func(", _source.definition(self.func, self.around), ")"))
+        return self.remote
+
+    def __call__(self, *args, **kwargs):
+        return self.func(*args, **kwargs)
+
+
+def func(function=None, *, name=None, module=None, **options):
+    if function is None:
+        return lambda given: Function(given, _source.surroundings(1))
+    return Function(function, _source.surroundings(1))
+
+
+def func_native(snippet, adj_snippet=None, replay_snippet=None):
+    raise _native.Error("wp.func_native: functions in CUDA C++ are not taken; write them in the language")
+
+
+def func_grad(forward):
+    return lambda given: given
+
+
+def func_replay(forward):
+    return lambda given: given
+
+
+class Kernel:
+    def __init__(self, func=None, key=None, module=None, options=None, around=None, enable_backward=None, remote=None, **ignored):
+        self.func = func
+        self.key = self.__name__ = key or func.__name__
+        self.around = around
+        self.enable_backward = enable_backward
+        self.module = Module(func.__module__)
+        self.remote = remote
+        self.options = options or {}
+        self.calls = {}
+        self.overloads = {}
+        self.parameters = list(inspect.signature(func).parameters)
+        self.open = [name for name in self.parameters if remote is None and _is_open(func.__annotations__.get(name))]
+
+    @property
+    def __tile_function__(self):
+        return self.func
+
+    def __tile_remote__(self):
+        if self.remote is None:
+            options = f", enable_backward={self.enable_backward}" if self.enable_backward is not None else ""
+            self.remote = _Remote(
+                _Text(_session.module("warp"), ".kernel(", _source.definition(self.func, self.around), f"{options})"))
+        return self.remote
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(f"the kernel {self.key} is launched by wp.launch()")
+
+    def of(self, values):
+        """Where the kernel leaves types open: that of these arguments."""
+        if not self.open:
+            return self
+        named = dict(zip(self.parameters, values))
+        kinds = {name: _kind_of(named[name]) for name in self.open if named[name] is not None}
+        key = tuple([(kind.ndim, kind.dtype) if hasattr(kind, "ndim") else kind for kind in kinds.values()])
+        if key not in self.overloads:
+            self.overloads[key] = overload(self, kinds)
+        return self.overloads[key]
+
+    def callee(self, shape):
+        if shape not in self.calls:
+            self.calls[shape] = _Launcher(self, *shape)
+        return self.calls[shape]
+
+
+def _is_open(annotation):
+    from typing import Any
+
+    kind = getattr(annotation, "dtype", annotation)
+    return kind is Any or (isinstance(kind, Described) and kind.__tile_remote__() is not None) or isinstance(kind, TypeVar)
+
+
+def _kind_of(value):
+    from warp.arrays import array_annotation
+
+    if hasattr(value, "__tile_facts__") and hasattr(value, "dtype"):
+        return array_annotation(value.dtype, value.ndim)
+    kind = type(value)
+    return value._struct if hasattr(value, "_struct") else kind if isinstance(kind, _Type) else as_type(kind)
+
+
+class Module:
+    def __init__(self, name):
+        self.name = name
+        self.options = {}
+
+    def load(self, *args, **kwargs):
+        return True
+
+    unload = load
+
+
+def kernel(f=None, *, enable_backward=None, module=None, name=None, **options):
+    if f is None:
+        return lambda given: Kernel(given, key=name, enable_backward=enable_backward, around=_source.surroundings(1))
+    return Kernel(f, key=name, enable_backward=enable_backward, around=_source.surroundings(1))
+
+
+def overload(kernel, arg_types=None):
+    if isinstance(kernel, Function) or not isinstance(kernel, Kernel):
+        return kernel  # of a function: its body is looked for when a kernel calls it
+    if arg_types is None:
+        return kernel
+    given = arg_types if isinstance(arg_types, dict) else dict(zip(kernel.parameters, arg_types))
+    texts = [_Text(f"{name!r}: ", _annotation_text(kind), ", ") for name, kind in given.items()]
+    remote = _Remote(_Text(_session.module("warp"), ".overload(", kernel.__tile_remote__(), ", {", *texts, "})"))
+    return Kernel(kernel.func, kernel.key, around=kernel.around, remote=remote)
+
+
+def _annotation_text(kind):
+    from warp.arrays import array_annotation
+
+    if isinstance(kind, array_annotation):
+        return _Text(_session.module("warp"), ".array(dtype=", _annotation_text(kind.dtype), f", ndim={kind.ndim})")
+    from typing import Any
+
+    return _Text("None") if kind is Any else _session.text_of(kind)
+
+
+class _Launcher(_Compiled):
+    """Launches of one form: how many dimensions, inputs and outputs, how many threads a block, tiled or not, the gradient's."""
+
+    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint):
+        names = [f"dim_{i}" for i in range(rank)] + kernel.parameters
+        super().__init__(kernel.__tile_remote__(), names)
+        self.word, self.rank, self.inputs, self.outputs, self.adjoint = word, rank, inputs, outputs, adjoint
+        self.block_dim = block_dim
+
+    def text(self, given, args, kwargs):
+        texts = [given.take(value) for value in args]
+        lists = texts[: self.rank], texts[self.rank :][: self.inputs], texts[self.rank + self.inputs :][: self.outputs]
+        parts = [_Text(f"{name}=[", _joined(", ", one), "]") for name, one in zip(("dim", "inputs", "outputs"), lists)]
+        if self.adjoint:
+            rest = texts[self.rank + self.inputs + self.outputs :]
+            parts.append(_Text("adj_inputs=[", _joined(", ", rest[: self.inputs]), "]"))
+            parts.append(_Text("adj_outputs=[", _joined(", ", rest[self.inputs :]), "], adjoint=True"))
+        block = _session.text_of(self.block_dim)
+        return _Text(_session.module("warp"), f".{self.word}(", self.remote, ", ", _joined(", ", parts), ", record_tape=False, block_dim=",
+                     block, ")")
+
+
+def _value(value):
+    if isinstance(value, _Number):
+        return value.value
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+
+
+def _dims(dim):
+    return [int(extent) for extent in dim] if isinstance(dim, (tuple, list)) else [int(dim)]
+
+
+def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint):
+    given = [*inputs, *outputs]
+    values = [_value(value) for value in given]
+    if len(values) != len(kernel.parameters):
+        raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(values)} arguments but kernel requires "
+                           f"{len(kernel.parameters)}.")
+    dims = _dims(dim)
+    if any([extent == 0 for extent in dims]):
+        return
+    if adjoint:
+        gradients, later = _tape.gradients_of(values, [*adj_inputs, *adj_outputs])
+        values += gradients
+    shape = word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint
+    kernel.of(given).callee(shape)(*dims, *values)
+    if adjoint:
+        for own, spare in later:
+            own.store(own.numpy() + spare.numpy())
+
+
+def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape):
+    if not isinstance(kernel, Kernel):
+        raise RuntimeError("Error launching kernel, can only launch functions decorated with @wp.kernel.")
+    inputs, outputs = list(inputs or []), list(outputs or [])
+    if record_tape and not adjoint:
+        _tape.note((word, kernel, dim, inputs, outputs, block_dim))
+    _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint)
+
+
+class Launch:
+    """A launch that is made again."""
+
+    def __init__(self, word, kernel, dim, inputs, outputs, block_dim):
+        self.word, self.kernel, self.dim, self.block_dim = word, kernel, dim, block_dim
+        self.values = [*inputs, *outputs]
+
+    def set_param_at_index(self, index, value):
+        self.values[index] = value
+
+    def set_param_by_name(self, name, value):
+        self.values[self.kernel.parameters.index(name)] = value
+
+    def set_params(self, values):
+        self.values = list(values)
+
+    def set_dim(self, dim):
+        self.dim = dim
+
+    set_param_at_index_from_ctype, set_param_by_name_from_ctype = set_param_at_index, set_param_by_name
+
+    def launch(self, stream=None):
+        _start(self.word, self.kernel, self.dim, self.values, [], [], [], self.block_dim, False)
+
+
+def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
+           record_cmd=False, max_blocks=0, block_dim=256):
+    if record_cmd:
+        return Launch("launch", kernel, dim, list(inputs), list(outputs), block_dim)
+    _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape)
+
+
+def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
+                 record_tape=True, record_cmd=False, max_blocks=0, block_dim=256):
+    if record_cmd:
+        return Launch("launch_tiled", kernel, dim, list(inputs), list(outputs), block_dim)
+    _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape)
+
+
+def constant(value):
+    return value
+
+
+__all__ = ["Function", "Kernel", "Launch", "constant", "func", "kernel", "launch", "launch_tiled", "overload", "_Given"]

@@ -1,0 +1,225 @@
+"""Functions and classes of a program, as the compiler finds them: by their file and their lines, with what
+their names are bound to in the running program.
+
+Of a module's names those are told that hold plain values, as the program may have computed them; all others are
+what the file's text says. Of the names of functions around a definition all are told that there are words for.
+"""
+
+import ast
+import inspect
+import os
+import sys
+import types
+
+from tilec.session import Remote, Text, Unspeakable, text_of
+
+PLAIN = (bool, int, float, str, tuple, type(None))
+
+
+# ---- files ----
+
+
+class File:
+    """A source file's definitions, by name and line, and the names that each mentions."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.tree = ast.parse(file.read(), path)
+        self.found = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+                first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
+                self.found[node.name, first] = node
+        self.mentioned = {}
+
+    def node(self, name, line):
+        """The definition of that name that begins at the line, or is the innermost around it."""
+        if (name, line) in self.found:
+            return self.found[name, line]
+        around = [(first, node) for (other, first), node in self.found.items()
+                  if other == name and first <= line <= node.end_lineno]
+        return max(around, key=lambda one: one[0])[1] if around else None
+
+    def names(self, node):
+        if node not in self.mentioned:
+            own = [part for part in ast.walk(node) if not isinstance(part, ast.expr_context)]
+            skipped = {id(part) for decorator in node.decorator_list for part in ast.walk(decorator)}
+            found = {part.id for part in own if isinstance(part, ast.Name) and id(part) not in skipped}
+            for part in own:  # annotations that are texts
+                if isinstance(part, ast.arg) and isinstance(part.annotation, ast.Constant) and isinstance(part.annotation.value, str):
+                    try:
+                        found |= {inner.id for inner in ast.walk(ast.parse(part.annotation.value)) if isinstance(inner, ast.Name)}
+                    except SyntaxError:
+                        pass
+            self.mentioned[node] = found
+        return self.mentioned[node]
+
+
+_files = {}
+
+
+def file_of(path):
+    if path not in _files:
+        _files[path] = File(path)
+    return _files[path]
+
+
+# ---- modules ----
+
+
+def _folder_of(name, path):
+    """Where the module's imports are looked for: the folder that its dotted name starts from."""
+    folder = os.path.dirname(path)
+    dots = name.count(".") + (os.path.basename(path) == "__init__.py")
+    for _ in range(dots):
+        folder = os.path.dirname(folder)
+    return folder or "."
+
+
+_modules = {}
+
+
+def _is_plain(value):
+    """Whether it is told; a Remote is as the program has it, too."""
+    if isinstance(value, Remote):
+        return True
+    if isinstance(value, tuple):
+        return all([_is_plain(item) for item in value])
+    return type(value) in PLAIN
+
+
+def _functions_of(value):
+    """Those in whose text names are looked for: a function's own, a class's methods."""
+    value = getattr(value, "__tile_function__", value)
+    if isinstance(value, types.FunctionType):
+        return [value]
+    if isinstance(value, type):
+        own = [item for item in vars(value).values() if isinstance(item, types.FunctionType)]
+        return [item for item in own if item.__module__ == value.__module__]
+    return []
+
+
+def _global_names(function, path):
+    """The names of the module that the definition needs, through the functions that it mentions."""
+    names = {}
+    todo = [function]
+    seen = set()
+    while todo:
+        one = todo.pop()
+        if id(one) in seen or getattr(one, "__code__", None) is None or one.__code__.co_filename != path:
+            continue
+        seen.add(id(one))
+        node = file_of(path).node(one.__name__, one.__code__.co_firstlineno)
+        for name in file_of(path).names(node) if node is not None else one.__code__.co_names:
+            if name in one.__globals__:
+                value = one.__globals__[name]
+                names[name] = value
+                todo += _functions_of(value)
+    return names
+
+
+def module_of(functions, path, name, node=None):
+    """The Remote of a module, with what the names that the functions, or the definition, need are."""
+    plain = {}
+    known = vars(sys.modules[name]) if name in sys.modules else {}
+    for found in file_of(path).names(node) if node is not None else ():
+        if found in known and _is_plain(known[found]):
+            plain[found] = known[found]
+    for function in functions:
+        for found, value in _global_names(function, path).items():
+            if _is_plain(value):
+                plain[found] = value
+    plain = dict(sorted(plain.items()))
+    key = path, text_of(plain).key()
+    if key not in _modules:
+        told = name if name != "__main__" else os.path.splitext(os.path.basename(path))[0]
+        folder = _folder_of(name, path) if name != "__main__" else os.path.dirname(path) or "."
+        _modules[key] = Remote(
+            Text("core.module_at(", repr(path), ", ", repr(told), ", ", repr(folder), ", ", text_of(plain), ")"))
+    return _modules[key]
+
+
+# ---- definitions ----
+
+
+def _cells(function):
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            pass
+    return found
+
+
+def _told(names):
+    """Those that there are words for."""
+    texts = []
+    for name, value in names.items():
+        try:
+            texts.append(Text(repr(name), ": ", text_of(value)))
+        except Unspeakable:
+            continue
+    parts = []
+    for text in texts:
+        parts += [text, ", "]
+    return Text("{", *parts, "}")
+
+
+def surroundings(depth=1):
+    """The names of the functions around a decorator's use, which annotations are of: for it to keep."""
+    frame = sys._getframe(depth + 1)
+    return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
+
+
+_definitions = {}
+
+
+def _located(value, path, line, around, functions, module_name):
+    node = file_of(path).node(value.__name__, line)
+    if node is None:
+        raise Unspeakable(f"{path} has no definition of {value.__name__}")
+    names = {}
+    mentioned = file_of(path).names(node)
+    for name, found in (around or {}).items():
+        if name in mentioned and name != value.__name__:
+            names[name] = found
+    for function in functions:
+        names.update({name: found for name, found in _cells(function).items() if name not in (value.__name__, "__class__")})
+    module = module_of(functions, path, module_name, node)
+    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), ")"))
+
+
+def definition(value, around=None):
+    """The Remote of a function or class, without its decorators. `around`: surroundings()."""
+    functions = _functions_of(value)
+    if not functions:
+        if isinstance(value, type):
+            return class_definition(value, around)
+        raise Unspeakable(f"{value!r} is not defined in a file")
+    first = functions[0]
+    path = first.__code__.co_filename
+    if not os.path.exists(path):
+        raise Unspeakable(f"{value!r} is defined in {path}, which is no file")
+    return _located(value, path, first.__code__.co_firstlineno, around, functions, first.__module__)
+
+
+def class_definition(cls, around=None):
+    """Of a class, which needs no methods."""
+    try:
+        path, (_, line) = inspect.getsourcefile(cls), inspect.getsourcelines(cls)
+    except (OSError, TypeError):
+        raise Unspeakable(f"{cls!r} is not defined in a file") from None
+    return _located(cls, path, line, around, _functions_of(cls), cls.__module__)
+
+
+def function_text(value):
+    """For session.speakers: a function or class of the program."""
+    if not isinstance(value, (types.FunctionType, type)) or value.__module__ in ("builtins", "numpy", "torch"):
+        return None
+    if value not in _definitions:
+        try:
+            _definitions[value] = definition(value)
+        except Unspeakable:
+            return None
+    return Text(_definitions[value])

@@ -1,0 +1,64 @@
+"""What the compiler is told values of other libraries are: element types, enums, records."""
+
+import dataclasses
+import enum
+import sys
+
+from tilec import session, source
+from tilec.session import Text, call_text, text_of
+
+# Element types whose names differ there.
+_RENAMED = {"bool": "core.boolean", "float8_e4m3fn": "core.float8_e4m3"}
+
+
+def _dtype_text(value):
+    kind = type(value)
+    module = kind.__module__.partition(".")[0]
+    name = None
+    if module == "torch" and kind.__name__ == "dtype":
+        name = str(value).removeprefix("torch.")
+    elif module == "numpy" and hasattr(value, "itemsize") and hasattr(value, "fields"):
+        name = value.name
+    elif isinstance(value, type) and value.__module__ in ("numpy", "ml_dtypes"):
+        name = value.__name__.removesuffix("_")
+    return None if name is None else Text(_RENAMED.get(name, f"core.{name}"))
+
+
+def _number_text(value):
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return text_of(value.item())
+    return None
+
+
+def _enum_text(value):
+    if not isinstance(value, enum.Enum):
+        return None
+    if isinstance(value, int):
+        return Text(repr(int(value)))
+    known = source.function_text(type(value))
+    return text_of(value.value) if known is None else Text(known, f".{value.name}")
+
+
+def _record_text(value):
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return text_of(tuple(value))
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return None
+    known = source.function_text(type(value))
+    if known is None:
+        return None
+    fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+    return call_text(known, (), fields)
+
+
+def _subclass_text(value):
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return text_of(kind(value))
+    if isinstance(value, dict):
+        return text_of(dict(value))
+    return None
+
+
+session.speakers += [_dtype_text, _number_text, _enum_text, _record_text, _subclass_text, source.function_text]

@@ -1,0 +1,43 @@
+# torch's tensors: "cuda" is the emulator's memory, results are tensors, types that numpy lacks, a benchmark.
+needs torch
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >use.py <<'END'
+import tilelang
+import tilelang.language as T
+import torch
+import tilus
+from tilus import bfloat16, int32
+
+
+@tilelang.autotune(configs=[{"block": 32}, {"block": 64}])
+@tilelang.jit(out_idx=[-1])
+def twice(n, block, dtype=T.bfloat16):
+    @T.prim_func
+    def main(A: T.Tensor((n,), dtype), B: T.Tensor((n,), dtype)):
+        with T.Kernel(T.ceildiv(n, block), threads=32) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = A[bx * block + i] * 2
+
+    return main
+
+
+class Negate(tilus.Script):
+    def __call__(self, n: int32, a_ptr: ~bfloat16, b_ptr: ~bfloat16):
+        self.attrs.blocks = (n + 31) // 32
+        self.attrs.warps = 1
+        a = self.global_view(a_ptr, dtype=bfloat16, shape=[n])
+        b = self.global_view(b_ptr, dtype=bfloat16, shape=[n])
+        self.store_global(b, -self.load_global(a, offsets=[self.blockIdx.x * 32], shape=[32]), offsets=[self.blockIdx.x * 32])
+
+
+a = torch.arange(100, device="cuda").to(torch.bfloat16)
+kernel = twice(100)
+b = kernel(a)
+print(kernel.config, b.dtype, b.shape, torch.equal(b, 2 * a), a.is_cuda, a.cuda() is a)
+Negate()(100, a, b)
+torch.cuda.synchronize()
+print(torch.equal(b, -a), kernel.get_profiler().do_bench() > 0, T.bfloat16.as_torch())
+kernel.get_profiler().assert_allclose(lambda x: 2 * x)
+END
+python3 -m tilec run use.py
