@@ -31,8 +31,16 @@ static void read_variable(Op *op, void *context)
     const Variable *variable = variable_of(flatten, operand(op, variable));
     if (variable == NULL) return;
     Builder builder = builder_before(op);
-    Value *value = variable->value != NULL ? variable->value
-                                           : build_const(&builder, op->results[0].type->dtype, 0);
+    const Type *type = op->results[0].type;
+    Value *value = variable->value;
+    if (value == NULL && type->kind != TYPE_SCALAR) { /* a tile, which a launch alone has */
+        FAIL(flatten->eval, outside_launch, op->span);
+        flatten->failed = true;
+        return;
+    }
+    if (value == NULL)
+        value = dtype_is_float(type->dtype) ? build_number(&builder, type->dtype, 0)
+                                            : build_const(&builder, type->dtype, 0);
     map_set(flatten->eval->arena, &flatten->known, &op->results[0], value);
     vec_push(flatten->eval->arena, &flatten->spent, op);
 }
