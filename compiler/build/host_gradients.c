@@ -1,5 +1,5 @@
-/* host_gradients.c: launches of gradients by host code: the kernel is made when it is launched first, and
- * the arrays that are given become its arguments. */
+/* host_gradients.c: launches of gradients by host code: the kernel is made when it is launched
+ * first, and the arrays that are given become its arguments. */
 #include "build/host_gradients.h"
 
 #include "passes/grad/gradient.h"

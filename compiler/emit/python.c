@@ -17,10 +17,11 @@ static void print_names(const Kernel *kernel, Buf *out)
 
 void emit_python(const ExportImages *exports, int count, const char *library, Buf *out)
 {
-    buf_printf(out,
-               "\"\"\"Kernels that tilec compiled: %s, which their object is linked into, lies "
-               "beside this file.\"\"\"\n\nimport tilec\n\n_library = tilec.Library(__file__, \"%s\")\n",
-               library, library);
+    buf_printf(
+        out,
+        "\"\"\"Kernels that tilec compiled: %s, which their object is linked into, lies "
+        "beside this file.\"\"\"\n\nimport tilec\n\n_library = tilec.Library(__file__, \"%s\")\n",
+        library, library);
     for (int i = 0; i < count; i++) {
         buf_printf(out, "%s = _library.kernel(\"%s\", \"", exports[i].name, exports[i].name);
         print_names(exports[i].specialisations[0].kernel, out);

@@ -24,14 +24,13 @@ static const tile_kernel *build_new(Library *library, Kernel *kernel)
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
     const ExportList exports = {&export, 1};
-    const BuildWish wish = {.emit = {.tables_only = true},
-                            .first_only = library->emulator != NULL};
+    const BuildWish wish = {.emit = {.tables_only = true}, .first_only = library->emulator != NULL};
     Build build;
     const tile_kernel *loaded = NULL;
     LLVMOrcLLJITRef jit; /* never disposed of: it holds the kernel */
     if (build_exports(library->session, library->options, library->archs, &exports, &wish, &build))
-        loaded = load_kernel(library->session, &build, build.exports[0].name, library->emulator,
-                             &jit);
+        loaded =
+            load_kernel(library->session, &build, build.exports[0].name, library->emulator, &jit);
     build_free(&build);
     return loaded;
 }

@@ -268,8 +268,7 @@ static bool check_array(const Library *library, const HostLaunch *launch, int in
     const Parameter *parameter = &launch->kernel->parameters[index];
     const HostValue *value = &launch->arguments[index];
     const DType wanted = parameter->value->type->dtype;
-    if (value->kind != HOST_ARRAY)
-        return refuse_kind(library, launch->at, parameter, "an array");
+    if (value->kind != HOST_ARRAY) return refuse_kind(library, launch->at, parameter, "an array");
     const HostArray *is = &((const Shadow *)value->array)->is;
     /* the evaluator has looked at a tensor; a pointer to bytes takes any array */
     if (tensor_of(launch->kernel, index) || wanted == DTYPE_u8 || dtype_holds(wanted, is->dtype))
@@ -327,8 +326,8 @@ static bool make_results(Library *library, const HostLaunch *launch, const tile_
                          const void *const *arguments)
 {
     const Kernel *typed = launch->kernel;
-    int64_t *extents = arena_new_array(library->session->arena, int64_t,
-                                       TYPE_RANK * (typed->tensor_count + 1));
+    int64_t *extents =
+        arena_new_array(library->session->arena, int64_t, TYPE_RANK * (typed->tensor_count + 1));
     int count = 0;
     for (int i = 0; i < typed->tensor_count; i++) {
         const Tensor *tensor = &typed->tensors[i];
@@ -459,8 +458,7 @@ static void put_results(const Library *library, Buf *out)
 void library_answer(Library *library, Buf *out)
 {
     buf_text(out, "\"printed\": ");
-    buf_quoted(out, library->printed.length ? library->printed.data : "",
-               library->printed.length);
+    buf_quoted(out, library->printed.length ? library->printed.data : "", library->printed.length);
     buf_text(out, ", \"values\": [");
     buf_bytes(out, library->values.data, library->values.length);
     buf_text(out, "], \"results\": [");

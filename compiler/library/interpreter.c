@@ -57,9 +57,8 @@ static bool open_program_of(tilec_interpreter *interpreter, const tilec_options 
     library->archs = &interpreter->archs;
     library->emulator = given->compute_count == 0 ? given->emulator : NULL;
     library_host(library);
-    library->gradients = (Gradients){.session = session,
-                                     .host = &library->host,
-                                     .target = interpreter->archs.items[0].target};
+    library->gradients = (Gradients){
+        .session = session, .host = &library->host, .target = interpreter->archs.items[0].target};
     interpreter->program =
         open_source(session, library->options, source_from_text(session, "./statements", "", 0),
                     NULL, &library->host);

@@ -32,9 +32,9 @@ int library_run(void *(*function)(void *), void *context)
 const char *library_archs(Arena *arena, const uint32_t *computes, uint32_t count,
                           const char *emulated)
 {
-    const char *list = count          ? ""
-                       : emulated     ? arena_printf(arena, "emulator:%s", emulated)
-                                      : "emulator";
+    const char *list = count      ? ""
+                       : emulated ? arena_printf(arena, "emulator:%s", emulated)
+                                  : "emulator";
     for (uint32_t i = 0; i < count; i++) {
         const Target *target = target_for_chip((int)computes[i]);
         list =

@@ -10,7 +10,8 @@ static bool text_given(Eval *eval, const Object *object, const char *what, Span 
 {
     *out = object->kind == OBJECT_TEXT ? object->as.text.data : NULL;
     if (*out == NULL)
-        FAIL(eval, expected_kind, at, what, "a str", object_repr(eval, (Object *)(uintptr_t)object));
+        FAIL(eval, expected_kind, at, what, "a str",
+             object_repr(eval, (Object *)(uintptr_t)object));
     return *out != NULL;
 }
 
@@ -26,8 +27,7 @@ static bool take_names(Eval *eval, const Object *names, Span at,
     for (size_t i = 0; i < names->as.dict.keys.count; i++) {
         const char *name;
         if (!text_given(eval, names->as.dict.keys.data[i], "a name", at, &name)) return false;
-        take(eval, context, intern_text(eval->session->names, name),
-             names->as.dict.values.data[i]);
+        take(eval, context, intern_text(eval->session->names, name), names->as.dict.values.data[i]);
     }
     return true;
 }
@@ -46,8 +46,7 @@ static void add_folder(Eval *eval, const char *folder)
 {
     for (size_t i = 0; i < eval->folders.count; i++)
         if (strcmp(eval->folders.data[i], folder) == 0) return;
-    vec_push(eval->arena, &eval->folders,
-             arena_copy_text(eval->arena, folder, strlen(folder)));
+    vec_push(eval->arena, &eval->folders, arena_copy_text(eval->arena, folder, strlen(folder)));
 }
 
 /* module_at(path, name, folder, names): the file's module under that dotted name, whose imports are
@@ -152,6 +151,6 @@ Object *core_definition(Eval *eval, const Bound *bound)
 Object *core_is_told(Eval *eval, const Bound *bound)
 {
     HostValue value;
-    return object_bool(eval, host_value(eval, bound->values[0], &value) &&
-                                 value.kind != HOST_FUNCTION);
+    return object_bool(eval,
+                       host_value(eval, bound->values[0], &value) && value.kind != HOST_FUNCTION);
 }

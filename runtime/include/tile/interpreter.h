@@ -22,11 +22,11 @@ extern "C" {
 typedef struct tilec_interpreter tilec_interpreter;
 
 typedef struct tilec_options {
-    uint32_t abi_version;         /* TILE_ABI_VERSION */
-    uint32_t compute_count;       /* no GPUs: the emulator */
-    const uint32_t *computes;     /* 90 for capability 9.0 */
-    const void *emulator;         /* the address of tile_the_emulator, or NULL */
-    const char *const *words;     /* as of a command line: "-O2", "-DN=3", "--cache=FOLDER" */
+    uint32_t abi_version;     /* TILE_ABI_VERSION */
+    uint32_t compute_count;   /* no GPUs: the emulator */
+    const uint32_t *computes; /* 90 for capability 9.0 */
+    const void *emulator;     /* the address of tile_the_emulator, or NULL */
+    const char *const *words; /* as of a command line: "-O2", "-DN=3", "--cache=FOLDER" */
     uint32_t word_count;
 } tilec_options;
 
