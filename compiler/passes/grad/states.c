@@ -32,14 +32,17 @@ static Value *growth_of(const Trips *trips, int index)
     return is_sum && !region_holds(region, value_home(growth)) ? growth : NULL;
 }
 
+/* False, too, where they are too many to keep anything of each. */
 static bool constant_trips(const Trips *trips, int64_t *count)
 {
     int64_t begin, end, step;
     if (!value_constant(trips->begin, &begin) || !value_constant(trips->end, &end) ||
         !value_constant(trips->step, &step))
         return false;
-    *count = end > begin ? (end - begin + step - 1) / step : 0;
-    return true;
+    const uint64_t whole = (uint64_t)end - (uint64_t)begin, each = (uint64_t)step;
+    const uint64_t total = end > begin ? (whole - 1) / each + 1 : 0;
+    *count = (int64_t)total;
+    return total <= INT32_MAX; /* records of more have room nowhere */
 }
 
 static int64_t ops_of(const Region *region)
