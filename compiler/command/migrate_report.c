@@ -219,7 +219,7 @@ static int by_text(const void *a, const void *b)
 static void add_path(Session *session, TextList *list, const char *path)
 {
     const char **items = arena_new_array(session->arena, const char *, list->count + 1);
-    memcpy(items, list->items, sizeof *items * (size_t)list->count);
+    if (list->count) memcpy(items, list->items, sizeof *items * (size_t)list->count);
     items[list->count] = path;
     *list = (TextList){items, list->count + 1};
 }
@@ -414,7 +414,7 @@ static void look_at_files(Overview *overview, const TextList *files)
         int status = 0;
         waitpid(lines[done].process, &status, 0);
         take_file(overview, &lines[done], status);
-        fwrite(overview->out.data, 1, overview->out.length, stdout);
+        if (overview->out.length) fwrite(overview->out.data, 1, overview->out.length, stdout);
         overview->out.length = 0;
     }
 }

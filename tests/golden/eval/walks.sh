@@ -1,6 +1,5 @@
 # Of each statement that walks through a long text or a long list again and again, the steps are counted: it ends with an error within a few
 # seconds of processor time, whichever method it is that walks.
-ulimit -v 8000000
 text="s = '1' * 10**6" items="s = [0] * 10**6"
 walk() {
     printf '%s\nx = [%s for i in range(10**5)]\n%s\n' "$1" "$2" "$(cat $TMP/kernel)" > $TMP/walk.tile
