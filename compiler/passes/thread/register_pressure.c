@@ -174,24 +174,24 @@ static bool is_for_branch(const Op *op, const Region *branch)
     return all;
 }
 
-/* Of the region, and of those in it. */
-static int most_words_within(PressureSchedule *schedule, Region *region)
+/* The region, or one of those in it, has more at a time than are asked for. */
+static bool is_crowded(PressureSchedule *schedule, Region *region)
 {
     schedule->region = region;
-    int most = region->first ? most_words(schedule) : 0;
-    for (Op *op = region->first; op; op = op->next)
-        for (int i = 0; i < op->region_count; i++) {
-            const int inner = most_words_within(schedule, op->regions[i]);
-            if (inner > most) most = inner;
-        }
-    return most;
+    if (has_words(region, COST_PRESSURE_REGISTERS) &&
+        most_words(schedule) > COST_PRESSURE_REGISTERS)
+        return true;
+    for (const Op *op = region->first; op; op = op->next)
+        for (int i = 0; i < op->region_count; i++)
+            if (is_crowded(schedule, op->regions[i])) return true;
+    return false;
 }
 
 /* What the branch alone needs is computed there, not by all that come to it, so that it is next to
  * its use, behind a loop, too. */
 static void sink_into(PressureSchedule *schedule, Op *choice, Region *branch)
 {
-    if (most_words_within(schedule, branch) <= COST_PRESSURE_REGISTERS) return;
+    if (!is_crowded(schedule, branch)) return;
     for (Op *op = choice->previous, *before; op; op = before) {
         before = op->previous;
         if (is_for_branch(op, branch)) op_move_before(op, branch->first);
