@@ -65,3 +65,32 @@ const tile_kernel *load_kernel(Session *session, const Build *build, const char 
         return NULL;
     return (const tile_kernel *)(uintptr_t)address;
 }
+
+/* What the kernel is but for its symbol: the same in all that are made of the same text. */
+static Name kernel_text(Session *session, Kernel *kernel)
+{
+    Buf text = {0};
+    for (; kernel; kernel = kernel->next_configuration) {
+        const Name symbol = kernel->name;
+        kernel->name = kernel->export_name;
+        kernel_print(kernel, &text);
+        kernel->name = symbol;
+    }
+    const Name name = intern(session->names, text.data, text.length);
+    buf_free(&text);
+    return name;
+}
+
+const tile_kernel *load_once(Session *session, Map *loaded, Kernel *kernel, KernelLoad *load,
+                             void *context)
+{
+    const tile_kernel *built = map_get(loaded, kernel);
+    if (built) return built;
+    const Name text = kernel_text(session, kernel);
+    built = map_get(loaded, text);
+    if (!built) built = load(context, kernel);
+    if (!built) return NULL;
+    map_set(session->arena, loaded, kernel, (void *)(uintptr_t)built);
+    map_set(session->arena, loaded, text, (void *)(uintptr_t)built);
+    return built;
+}

@@ -13,4 +13,11 @@
 const tile_kernel *load_kernel(Session *session, const Build *build, const char *name,
                                const tile_emulator *emulator, LLVMOrcLLJITRef *jit);
 
+/* Builds and loads a kernel. NULL: reported. */
+typedef const tile_kernel *KernelLoad(void *context, Kernel *kernel);
+/* The kernel as it was loaded before, by `load` else: once for all of one text, which differ in
+ * their symbols alone. `loaded` has them, by Kernel * and by the Name of the text. */
+const tile_kernel *load_once(Session *session, Map *loaded, Kernel *kernel, KernelLoad *load,
+                             void *context);
+
 #endif

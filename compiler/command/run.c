@@ -29,7 +29,7 @@ typedef struct Runner {
     const Options *options;
     ArchList archs;
     bool is_emulator; /* which does not tune: the first configuration is built alone */
-    Map kernels;      /* Kernel *, or Name of its text -> const tile_kernel * */
+    Map kernels;      /* of load_once */
     const RunWish *wish;
     ObjectKernels *objects; /* of the file, if it is one; else NULL */
     Kernel *launched;       /* whose launch is being made; NULL: an object's */
@@ -49,23 +49,9 @@ static ArrayContext array_context(const Runner *runner, Span at)
 
 /* ---- building ---- */
 
-/* What the kernel is but for its symbol: the same in all that are made of the same text. */
-static Name kernel_text(const Runner *runner, Kernel *kernel)
+static const tile_kernel *build_new(void *context, Kernel *kernel)
 {
-    Buf text = {0};
-    for (; kernel; kernel = kernel->next_configuration) {
-        const Name symbol = kernel->name;
-        kernel->name = kernel->export_name;
-        kernel_print(kernel, &text);
-        kernel->name = symbol;
-    }
-    const Name name = intern(runner->session->names, text.data, text.length);
-    buf_free(&text);
-    return name;
-}
-
-static const tile_kernel *build_new(Runner *runner, Kernel *kernel)
-{
+    Runner *runner = context;
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
     const ExportList exports = {&export, 1};
@@ -84,19 +70,9 @@ static const tile_kernel *build_new(Runner *runner, Kernel *kernel)
     return loaded;
 }
 
-/* Once for all kernels of one text. */
 static const tile_kernel *build_kernel(Runner *runner, Kernel *kernel)
 {
-    Arena *arena = runner->session->arena;
-    const tile_kernel *built = map_get(&runner->kernels, kernel);
-    if (built) return built;
-    const Name text = kernel_text(runner, kernel);
-    built = map_get(&runner->kernels, text);
-    if (!built) built = build_new(runner, kernel);
-    if (!built) return NULL;
-    map_set(arena, &runner->kernels, kernel, (void *)(uintptr_t)built);
-    map_set(arena, &runner->kernels, text, (void *)(uintptr_t)built);
-    return built;
+    return load_once(runner->session, &runner->kernels, kernel, build_new, runner);
 }
 
 /* ---- tuning ---- */
@@ -553,7 +529,8 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
                      .options = options,
                      .wish = wish};
     if (!choose_device(&runner)) return session_status(session);
-    runner.gradients = (Gradients){.session = session, .host = &runner.host, .target = runner.archs.items[0].target};
+    runner.gradients = (Gradients){
+        .session = session, .host = &runner.host, .target = runner.archs.items[0].target};
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
     Program *program = open_file(&runner);

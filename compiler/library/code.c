@@ -4,23 +4,9 @@
 #include "build/load.h"
 #include "driver.h"
 
-/* What the kernel is but for its symbol. */
-static Name kernel_text(Session *session, Kernel *kernel)
+static const tile_kernel *build_new(void *context, Kernel *kernel)
 {
-    Buf text = {0};
-    for (; kernel; kernel = kernel->next_configuration) {
-        const Name symbol = kernel->name;
-        kernel->name = kernel->export_name;
-        kernel_print(kernel, &text);
-        kernel->name = symbol;
-    }
-    const Name name = intern(session->names, text.data, text.length);
-    buf_free(&text);
-    return name;
-}
-
-static const tile_kernel *build_new(Library *library, Kernel *kernel)
-{
+    Library *library = context;
     Export export = {
         .name = kernel->export_name, .specialisations = &kernel, .specialisation_count = 1};
     const ExportList exports = {&export, 1};
@@ -37,14 +23,5 @@ static const tile_kernel *build_new(Library *library, Kernel *kernel)
 
 const tile_kernel *library_code(Library *library, Kernel *kernel)
 {
-    Arena *arena = library->session->arena;
-    const tile_kernel *built = map_get(&library->kernels, kernel);
-    if (built) return built;
-    const Name text = kernel_text(library->session, kernel);
-    built = map_get(&library->kernels, text);
-    if (!built) built = build_new(library, kernel);
-    if (!built) return NULL;
-    map_set(arena, &library->kernels, kernel, (void *)(uintptr_t)built);
-    map_set(arena, &library->kernels, text, (void *)(uintptr_t)built);
-    return built;
+    return load_once(library->session, &library->kernels, kernel, build_new, library);
 }

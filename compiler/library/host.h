@@ -23,7 +23,7 @@ typedef struct Library {
     const ArchList *archs;
     const tile_emulator *emulator;
     Gradients gradients;
-    Map kernels;          /* Kernel *, or Name of its text -> const tile_kernel * */
+    Map kernels;          /* of load_once */
     VEC(Shadow *) arrays; /* of the statements that run */
     size_t given;         /* the first so many are the caller's */
     Buf printed, values, built, launches;
