@@ -120,17 +120,17 @@ static const Target *with_features(Arena *arena, const Target *target, unsigned 
 }
 
 /* Kept where that spills less. It may be refused. */
-static bool try_with(Stages *stages, const Pending *pending, unsigned features)
+static bool try_with(Stages *stages, const StartedImage *started, unsigned features)
 {
     Session *session = stages->session;
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
                                .reasons = stages->passes.reasons,
                                .strict = stages->passes.strict};
-    const ArchChoice arch = {
-        .target = with_features(session->arena, pending->arch->target, features)};
+    const ArchChoice arch = {.target =
+                                 with_features(session->arena, started->arch->target, features)};
     const DiagMute mute = diag_mute(session->diags);
-    Kernel *kernel = lower_copy(pending->typed, &arch, pending->multiples, &quiet);
-    Image *image = pending->image, other;
+    Kernel *kernel = lower_copy(started->typed, &arch, started->multiples, &quiet);
+    Image *image = started->image, other;
     diag_unmute(session->diags, mute);
     if (!kernel) return true;
     vec_push(session->arena, &stages->build->kernels, kernel);
@@ -145,20 +145,20 @@ static bool try_with(Stages *stages, const Pending *pending, unsigned features)
 /* What leaves too few registers for the rest is left out, one after the other: sums of two
  * iterations, producers and products in flight, and at last wgmma, as mma.sync takes its operands
  * and sums in smaller pieces. A few registers that spill cost less than producers gain. */
-static bool finish_image(Stages *stages, const Pending *pending)
+static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
         unsigned feature;
         int spills; /* bytes of a thread that it is worth */
     } LEFT_OUT[] = {{MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS}, {HAS_WGMMA, 0}};
-    const Image *image = pending->image;
-    unsigned features = pending->arch->target->features;
-    if (!image_finish(stages->codegen, pending->image)) return false;
+    const Image *image = started->image;
+    unsigned features = started->arch->target->features;
+    if (!image_finish(stages->codegen, started->image)) return false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++) {
-        if (!(pending->uses & LEFT_OUT[i].feature)) continue;
+        if (!(started->uses & LEFT_OUT[i].feature)) continue;
         if (!is_serialised(image) && spills_of(image) <= LEFT_OUT[i].spills) return true;
         features &= ~LEFT_OUT[i].feature;
-        if (!try_with(stages, pending, features)) return false;
+        if (!try_with(stages, started, features)) return false;
     }
     return true;
 }
@@ -167,20 +167,20 @@ bool finish_images(Stages *stages, size_t running)
 {
     uint64_t start = os_now_ns();
     bool fine = true;
-    for (; stages->pending.count - stages->finished > running; stages->finished++)
-        fine &= finish_image(stages, &stages->pending.data[stages->finished]);
+    for (; stages->started.count - stages->finished > running; stages->finished++)
+        fine &= finish_image(stages, &stages->started.data[stages->finished]);
     times_add(stages->session->times, "waiting for ptxas", start);
     return fine;
 }
 
-static bool start_image(Stages *stages, Kernel *kernel, Pending pending)
+static bool start_image(Stages *stages, Kernel *kernel, StartedImage started)
 {
     if (!finish_images(stages, stages->jobs - 1)) return false;
     uint64_t start = os_now_ns();
-    bool fine = image_start(stages->codegen, kernel, pending.arch, pending.image);
+    bool fine = image_start(stages->codegen, kernel, started.arch, started.image);
     times_add(stages->session->times, "LLVM", start);
-    pending.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
-    vec_push(stages->session->arena, &stages->pending, pending);
+    started.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
+    vec_push(stages->session->arena, &stages->started, started);
     return fine;
 }
 
@@ -271,11 +271,11 @@ static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowe
                         .images = arena_new_array(stages->session->arena, Image, archs->count)};
     for (size_t i = 0; i < archs->count; i++) {
         if (!lowered->kernels[i]) continue;
-        const Pending pending = {.image = &images->images[images->image_count++],
-                                 .typed = typed,
-                                 .arch = &archs->items[i],
-                                 .multiples = assumed};
-        if (!start_image(stages, lowered->kernels[i], pending)) return false;
+        const StartedImage started = {.image = &images->images[images->image_count++],
+                                      .typed = typed,
+                                      .arch = &archs->items[i],
+                                      .multiples = assumed};
+        if (!start_image(stages, lowered->kernels[i], started)) return false;
     }
     return true;
 }

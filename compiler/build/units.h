@@ -20,13 +20,13 @@ typedef struct Unit {
 struct Tunings; /* build/tunings.h */
 
 /* An image whose tools may still be at work. */
-typedef struct Pending {
+typedef struct StartedImage {
     Image *image;
     const Kernel *typed;
     const ArchChoice *arch;
     const int64_t *multiples; /* that it was lowered with; NULL: none */
-    unsigned uses; /* features that it may be compiled without */
-} Pending;
+    unsigned uses;            /* features that it may be compiled without */
+} StartedImage;
 
 typedef struct Stages { /* what the steps of a build share */
     Session *session;
@@ -38,9 +38,9 @@ typedef struct Stages { /* what the steps of a build share */
     PassOptions passes;
     Buf dump;
     VEC(Unit) units;
-    VEC(Pending) pending;
+    VEC(StartedImage) started;
     size_t jobs;     /* how many run at a time */
-    size_t finished; /* of the pending ones: the first so many */
+    size_t finished; /* of the started ones: the first so many */
     BuildWish wish;
     Build *build;
 } Stages;

@@ -18,9 +18,9 @@ enum {
 typedef struct Unroll {
     Kernel *kernel;
     Arena *arena;
-    Map wanted;    /* Op -> itself: loops that are to be unrolled */
-    OpVec pending; /* of these, those that are in no other */
-    int64_t left;  /* ops that may yet be made */
+    Map wanted;      /* Op -> itself: loops that are to be unrolled */
+    OpVec outermost; /* of these, those that are in no other */
+    int64_t left;    /* ops that may yet be made */
 } Unroll;
 
 /* ---- which loops ---- */
@@ -228,17 +228,17 @@ static void look_at_loop(Op *op, void *context)
 /* ---- unrolling ---- */
 
 /* Of a copy the same loops are wanted. */
-static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool pending)
+static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool is_nested)
 {
     if (map_has(&unroll->wanted, op)) {
         map_set(unroll->arena, &unroll->wanted, copy, copy);
-        if (!pending) vec_push(unroll->arena, &unroll->pending, copy);
-        pending = true;
+        if (!is_nested) vec_push(unroll->arena, &unroll->outermost, copy);
+        is_nested = true;
     }
     for (int r = 0; r < op->region_count; r++) {
         Op *inside = copy->regions[r]->first;
         for (const Op *from = op->regions[r]->first; from; from = from->next, inside = inside->next)
-            want_copies(unroll, from, inside, pending);
+            want_copies(unroll, from, inside, is_nested);
     }
 }
 
@@ -327,7 +327,7 @@ static void find_outermost(Op *op, void *context)
 {
     Unroll *unroll = context;
     if (map_has(&unroll->wanted, op) && !is_within_wanted(unroll, op))
-        vec_push(unroll->arena, &unroll->pending, op);
+        vec_push(unroll->arena, &unroll->outermost, op);
 }
 
 bool pass_unroll(Kernel *kernel, PassContext *context)
@@ -340,7 +340,8 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit(kernel, look_at_array, &unroll);
     kernel_visit(kernel, look_at_loop, &unroll);
     kernel_visit(kernel, find_outermost, &unroll);
-    for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
+    for (size_t i = 0; i < unroll.outermost.count; i++)
+        unroll_loop(&unroll, unroll.outermost.data[i]);
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch) open_singles(op->regions[0]);
     arena_free(unroll.arena);
