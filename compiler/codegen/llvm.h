@@ -191,6 +191,11 @@ LLVMValueRef gen_to_f32(Gen *gen, DType from,
 LLVMValueRef gen_from_f32(Gen *gen, DType to, LLVMValueRef value);
 LLVMValueRef gen_to_f64(Gen *gen, DType from, LLVMValueRef value);
 LLVMValueRef gen_from_f64(Gen *gen, DType to, LLVMValueRef value);
+/* Two numbers of 8 bits at once, where the machine has HAS_FP8_MMA: of f32, the lower byte from
+ * `low`; and to two halves. */
+LLVMValueRef gen_fp8_pair(Gen *gen, DType to, LLVMValueRef low, LLVMValueRef high);
+LLVMValueRef gen_fp8_halves(Gen *gen, DType from, LLVMValueRef pair);
+bool gen_has_fp8(const Gen *gen, DType dtype);
 /* True if LLVM computes in this float type as it stands. */
 bool gen_is_native(const Gen *gen, DType dtype);
 

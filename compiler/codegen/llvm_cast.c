@@ -48,7 +48,7 @@ static LLVMValueRef round_word(Gen *gen, LLVMValueRef word, int shift, bool keep
     return keeps_place ? and_word(gen, sum, ~0u << shift) : LLVMBuildLShr(at, sum, amount, "");
 }
 
-/* ---- small floats by integer arithmetic ---- */
+/* ---- small floats ---- */
 
 typedef struct SmallFloat {
     int bits, exponent, mantissa;
@@ -73,8 +73,49 @@ static int bias_of(const SmallFloat *kind)
     return (1 << (kind->exponent - 1)) - 1;
 }
 
+/* ---- by instructions: e4m3 and e5m2 in pairs ---- */
+
+bool gen_has_fp8(const Gen *gen, DType dtype)
+{
+    return (dtype == DTYPE_f8e4m3 || dtype == DTYPE_f8e5m2) && gen->machine->has_ptx &&
+           target_has(gen->target, HAS_FP8_MMA);
+}
+
+LLVMValueRef gen_fp8_pair(Gen *gen, DType to, LLVMValueRef low, LLVMValueRef high)
+{
+    LLVMValueRef operands[2] = {high, low};
+    return gen_intrinsic(
+        gen, to == DTYPE_f8e4m3 ? "llvm.nvvm.ff.to.e4m3x2.rn" : "llvm.nvvm.ff.to.e5m2x2.rn", 0,
+        NULL, 2, operands);
+}
+
+LLVMValueRef gen_fp8_halves(Gen *gen, DType from, LLVMValueRef pair)
+{
+    return gen_intrinsic(
+        gen, from == DTYPE_f8e4m3 ? "llvm.nvvm.e4m3x2.to.f16x2.rn" : "llvm.nvvm.e5m2x2.to.f16x2.rn",
+        0, NULL, 1, &pair);
+}
+
+/* All numbers of 8 bits are ones of f16. */
+static LLVMValueRef decode_fp8(Gen *gen, DType from, LLVMValueRef value)
+{
+    LLVMValueRef pair = LLVMBuildZExt(gen->builder, value, gen->types.i16, "");
+    pair = gen_fp8_halves(gen, from, pair);
+    pair = LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, 0), "");
+    return LLVMBuildFPExt(gen->builder, pair, gen->types.f32, "");
+}
+
+static LLVMValueRef encode_fp8(Gen *gen, DType to, LLVMValueRef value)
+{
+    LLVMValueRef pair = gen_fp8_pair(gen, to, value, LLVMConstReal(gen->types.f32, 0));
+    return LLVMBuildTrunc(gen->builder, pair, gen->types.i8, "");
+}
+
+/* ---- by integer arithmetic ---- */
+
 static LLVMValueRef decode_small(Gen *gen, DType dtype, LLVMValueRef value)
 {
+    if (gen_has_fp8(gen, dtype)) return decode_fp8(gen, dtype, value);
     LLVMBuilderRef at = gen->builder;
     SmallFloat kind = small_float(dtype);
     LLVMValueRef word = LLVMBuildZExt(at, value, gen->types.i32, "");
@@ -95,6 +136,7 @@ static LLVMValueRef decode_small(Gen *gen, DType dtype, LLVMValueRef value)
 
 static LLVMValueRef encode_small(Gen *gen, DType dtype, LLVMValueRef value)
 {
+    if (gen_has_fp8(gen, dtype)) return encode_fp8(gen, dtype, value);
     LLVMBuilderRef at = gen->builder;
     SmallFloat kind = small_float(dtype);
     int bias = bias_of(&kind), shift = 23 - kind.mantissa;

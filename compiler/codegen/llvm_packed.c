@@ -218,35 +218,54 @@ static LLVMValueRef floats_of(Gen *gen, const Pairing *pairing, int index, LLVMV
                        second);
 }
 
-/* e4m3 or e5m2 as f16, which has all their numbers: an instruction from sm_89 on; e5m2 is the upper
- * half of an f16 anyway. */
+/* e4m3 and e5m2 by an instruction for two, from sm_89 on, over f16, which has all their numbers;
+ * e5m2 is the upper half of an f16 anyway. */
 static LLVMValueRef bytes_of(Gen *gen, DType from, const Pairing *pairing, int index,
                              LLVMValueRef *second)
 {
-    const bool is_e5m2 = from == DTYPE_f8e5m2;
-    LLVMValueRef pair;
-    if (gen->machine->has_ptx && target_has(gen->target, HAS_FP8_MMA)) {
+    const bool is_upper = from == DTYPE_f8e5m2 && pairing->to == DTYPE_f16;
+    LLVMValueRef pair, results[2];
+    if (gen_has_fp8(gen, from)) {
         pair = shifted(gen, pairing->words[0], 8 * index, false);
-        pair = LLVMBuildTrunc(gen->builder, pair, gen->types.i16, "");
-        pair = gen_intrinsic(
-            gen, is_e5m2 ? "llvm.nvvm.e5m2x2.to.f16x2.rn" : "llvm.nvvm.e4m3x2.to.f16x2.rn", 0, NULL,
-            1, &pair);
-    } else if (is_e5m2) {
+        pair = gen_fp8_halves(gen, from, LLVMBuildTrunc(gen->builder, pair, gen->types.i16, ""));
+    } else if (is_upper) {
         pair = shifted(gen, two_numbers(gen, pairing, index), 8, true);
         pair = LLVMBuildAnd(gen->builder, pair, half_word(gen, 0xff00), "");
         pair = gen_bitcast(gen, pair, LLVMVectorType(gen->types.f16, 2));
     } else {
-        LLVMValueRef results[2];
-        for (int i = 0; i < 2; i++) {
-            LLVMValueRef byte = shifted(gen, pairing->words[0], 8 * (index + i), false);
-            byte = LLVMBuildTrunc(gen->builder, byte, gen_dtype(gen, from), "");
-            results[i] = gen_cast(gen, from, DTYPE_f16, byte);
-        }
-        *second = results[1];
-        return results[0];
+        pair = NULL;
     }
-    *second = LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, 1), "");
-    return LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, 0), "");
+    for (int i = 0; i < 2; i++) {
+        const DType dtype = pair ? DTYPE_f16 : from;
+        LLVMValueRef number;
+        if (pair) {
+            number = LLVMBuildExtractElement(gen->builder, pair, gen_i32(gen, i), "");
+        } else {
+            number = shifted(gen, pairing->words[0], 8 * (index + i), false);
+            number = LLVMBuildTrunc(gen->builder, number, gen_dtype(gen, from), "");
+        }
+        results[i] = gen_cast(gen, dtype, pairing->to, number);
+    }
+    *second = results[1];
+    return results[0];
+}
+
+/* Floats as e4m3 or e5m2, two at a time. */
+static LLVMValueRef bytes_from(Gen *gen, const Type *from, DType to, LLVMValueRef vector)
+{
+    LLVMValueRef word = NULL;
+    for (int i = 0; i < from->count; i += 2) {
+        LLVMValueRef pair[2];
+        for (int k = 0; k < 2; k++) {
+            pair[k] = LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, i + k), "");
+            pair[k] = gen_to_f32(gen, from->dtype, pair[k]);
+        }
+        LLVMValueRef bytes = gen_fp8_pair(gen, to, pair[0], pair[1]);
+        if (from->count == 2) return bytes;
+        bytes = shifted(gen, LLVMBuildZExt(gen->builder, bytes, gen->types.i32, ""), 8 * i, true);
+        word = word != NULL ? LLVMBuildOr(gen->builder, word, bytes, "") : bytes;
+    }
+    return word;
 }
 
 static LLVMValueRef f32_of_integer(Gen *gen, const Pairing *pairing, int index)
@@ -270,10 +289,18 @@ static void cast_pairs(Gen *gen, const Type *from, Pairing *pairing, LLVMValueRe
                                                    : integers_of(gen, pairing, i, &results[i + 1]);
 }
 
-void emit_vec_cast(Gen *gen, const Op *op)
+static LLVMValueRef vector_of(Gen *gen, const Type *type, LLVMValueRef *numbers)
 {
-    const Type *from = operand(op, vector)->type, *to = op->results[0].type;
-    LLVMValueRef vector = gen_operand(gen, op, vector), results[REGISTER_BITS];
+    LLVMValueRef all = LLVMGetPoison(gen_type(gen, type));
+    for (int i = 0; i < type->count; i++)
+        all = LLVMBuildInsertElement(gen->builder, all, numbers[i], gen_i32(gen, i), "");
+    return all;
+}
+
+/* Packed numbers, which are a word at most. */
+static LLVMValueRef unpacked(Gen *gen, const Type *from, const Type *to, LLVMValueRef vector)
+{
+    LLVMValueRef results[REGISTER_BITS];
     Pairing pairing = {.to = to->dtype,
                        .bits = dtype_bits(from->dtype),
                        .count = from->count,
@@ -282,14 +309,33 @@ void emit_vec_cast(Gen *gen, const Op *op)
     vector = gen_bitcast(gen, vector, word);
     if (word != gen->types.i32) vector = LLVMBuildZExt(gen->builder, vector, gen->types.i32, "");
     pairing.words[0] = vector;
-    if (to->dtype == DTYPE_f32)
+    if (to->dtype == DTYPE_f32 && !dtype_is_float(from->dtype))
         for (int i = 0; i < from->count; i++) results[i] = f32_of_integer(gen, &pairing, i);
     else
         cast_pairs(gen, from, &pairing, results);
-    LLVMValueRef all = LLVMGetPoison(gen_type(gen, to));
+    return vector_of(gen, to, results);
+}
+
+static LLVMValueRef one_by_one(Gen *gen, const Type *from, const Type *to, LLVMValueRef vector)
+{
+    LLVMValueRef results[REGISTER_BITS];
     for (int i = 0; i < from->count; i++)
-        all = LLVMBuildInsertElement(gen->builder, all, results[i], gen_i32(gen, i), "");
-    gen_define_result(gen, op, all);
+        results[i] = gen_cast(gen, from->dtype, to->dtype,
+                              LLVMBuildExtractElement(gen->builder, vector, gen_i32(gen, i), ""));
+    return vector_of(gen, to, results);
+}
+
+void emit_vec_cast(Gen *gen, const Op *op)
+{
+    const Type *from = operand(op, vector)->type, *to = op->results[0].type;
+    LLVMValueRef vector = gen_operand(gen, op, vector);
+    if (dtype_bits(from->dtype) < dtype_bits(to->dtype))
+        vector = unpacked(gen, from, to, vector);
+    else if (gen_has_fp8(gen, to->dtype))
+        vector = gen_bitcast(gen, bytes_from(gen, from, to->dtype, vector), gen_type(gen, to));
+    else
+        vector = one_by_one(gen, from, to, vector);
+    gen_define_result(gen, op, vector);
 }
 
 /* ---- single numbers in memory ---- */

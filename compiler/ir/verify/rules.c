@@ -244,10 +244,12 @@ static bool check_st_bits(const Check *check)
 static bool check_vec_cast(const Check *check)
 {
     const Type *from = operand_type(check, vector), *to = result_type(check);
+    const int from_bits = dtype_bits(from->dtype), to_bits = dtype_bits(to->dtype);
+    const int narrower = from_bits < to_bits ? from_bits : to_bits;
     return require(check, from->count == to->count, "the vector has another length") &&
            require(check, dtype_is_float(to->dtype), "the result is of floats") &&
-           require(check, from->count * dtype_bits(from->dtype) <= 32,
-                   "the operand is a word at most");
+           require(check, from->count * narrower <= 32,
+                   "the narrower of the vectors is a word at most");
 }
 
 static bool check_vec_pack(const Check *check)
