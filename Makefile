@@ -153,6 +153,7 @@ UNIT_EXTRA_interpreter = $(BUILD)/libtilec.so
 UNIT_EXTRA_tune = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_tape = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
+UNIT_EXTRA_devices = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 # The driver that the runtime's test runs against; it lies beside the test program.
 $(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
 	@mkdir -p $(@D)

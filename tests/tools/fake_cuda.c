@@ -216,14 +216,27 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
     return leave(CUDA_SUCCESS);
 }
 
+static const fake_context *context_of(CUstream stream)
+{
+    const int is_default = (uintptr_t)stream <= CU_STREAM_LAST_SPECIAL;
+    return is_default ? fake_cuda_current() : ((const fake_stream *)(void *)stream)->context;
+}
+
+static void wait_for(const fake_context *context)
+{
+    if (state.wait && context) state.wait(context->device);
+}
+
 CUresult cuStreamSynchronize(CUstream stream)
 {
+    wait_for(context_of(stream));
     ENTER();
     return leave(stream || depth ? CUDA_SUCCESS : 201);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 {
+    wait_for(fake_cuda_current());
     ENTER();
     if (!depth || !bytes) return leave(depth ? 1 : 201);
     if (state.memory && bytes > state.memory) return leave(2);
@@ -459,17 +472,22 @@ static float cost_of(const char *kernel, const fake_cost *cost)
     return 0;
 }
 
+static int is_cost_of(const fake_cost *cost, const fake_kernel *kernel, const fake_context *context)
+{
+    return !strcmp(cost->kernel, kernel->name) &&
+           (!cost->device || cost->device == context->device + 1);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra)
 {
     ENTER();
-    const fake_stream *stream = (const fake_stream *)(void *)config->hStream;
-    const fake_context *context = stream ? stream->context : fake_cuda_current();
+    const fake_context *context = context_of(config->hStream);
     if (!context) return leave(201);
     if (extra || !config->gridDimX || !config->gridDimY || !config->gridDimZ) return leave(1);
     const fake_kernel *kernel = (const fake_kernel *)(void *)function;
     const fake_cost *cost = state.costs;
-    while (cost->kernel[0] && strcmp(cost->kernel, kernel->name)) cost++;
+    while (cost->kernel[0] && !is_cost_of(cost, kernel, context)) cost++;
     if (cost->fails) return leave(701);
     record(config, kernel, parameters, context);
     state.clock += cost_of(kernel->name, cost);
