@@ -87,7 +87,6 @@ static void compare(Case *row, const Layer *layer)
     const size_t count = result_count(layer->model);
     uint16_t *result = result_of(layer);
     layer->rank->doing = "comparing";
-    row->from_reference = -1;
     if (!row->expected && layer->model == &small) {
         uint16_t *reference = reference_of(layer);
         row->from_reference = reference ? difference(result, reference, count) : (double)NAN;
@@ -193,32 +192,56 @@ static double milliseconds(const Case *row, int ranks)
     return (double)slowest[rounds / 2];
 }
 
-static int report(const Case *row, int ranks, double *one)
+/* What a case comes to. */
+typedef struct Figures {
+    int ranks;
+    double ms, rate, faster; /* 0: the emulator has no times */
+    double difference; /* of the rank that is farthest from one GPU's result; NaN if one has NaN */
+} Figures;
+
+static Figures figures_of(const Case *row, int ranks, double *one)
 {
-    double worst = 0;
+    Figures out = {.ranks = ranks};
     for (int i = 0; i < ranks; i++)
-        if (!(row->error[i] <= worst)) worst = row->error[i]; /* NaN, too */
-    const double reference = row->from_reference;
-    const double ms = row->options->is_emulated ? 0 : milliseconds(row, ranks);
-    const double rate = ms > 0 ? model_flops(row->options->model, row->part) / ms / 1e9 / ranks : 0;
-    if (*one == 0) *one = ms;
-    const double faster = ms > 0 ? *one / ms : 0;
-    printf("| %s | %d | %d |", part_names[row->part], ranks, row->chunks);
-    if (ms > 0)
-        printf(" %.3f | %.0f | %.3f |", ms, rate, faster);
+        if (!(row->error[i] <= out.difference)) out.difference = row->error[i];
+    if (row->options->is_emulated) return out;
+    out.ms = milliseconds(row, ranks);
+    if (*one == 0) *one = out.ms;
+    out.rate = model_flops(row->options->model, row->part) / out.ms / 1e9 / ranks;
+    out.faster = *one / out.ms;
+    return out;
+}
+
+static void print_row(const Case *row, const Figures *of)
+{
+    printf("| %s | %d | %d |", part_names[row->part], of->ranks, row->chunks);
+    if (of->ms > 0)
+        printf(" %.3f | %.0f | %.3f |", of->ms, of->rate, of->faster);
     else
-        printf(" - | - | - |"); /* the emulator has no times */
-    printf(" %.1e |", worst);
-    if (reference >= 0) printf(" from double precision: %.1e", reference);
+        printf(" - | - | - |");
+    printf(" %.1e |", of->difference);
+    if (row->from_reference >= 0) printf(" from double precision: %.1e", row->from_reference);
     printf("\n");
     fflush(stdout);
+}
+
+static void write_json(const Case *row, const Figures *of)
+{
+    static const char format[] =
+        "{\"part\": \"%s\", \"gpus\": %d, \"chunks\": %d, \"ms\": %.4f, \"tflops_a_gpu\": %.1f, "
+        "\"times_one_gpu\": %.4f, \"difference\": %.3e}\n";
     if (row->options->json)
-        fprintf(row->options->json,
-                "{\"part\": \"%s\", \"gpus\": %d, \"chunks\": %d, \"ms\": %.4f, \"tflops_a_gpu\": "
-                "%.1f, "
-                "\"times_one_gpu\": %.4f, \"difference\": %.3e}\n",
-                part_names[row->part], ranks, row->chunks, ms, rate, faster, worst);
-    return worst <= TOLERANCE && !(reference > TOLERANCE) && reference == reference;
+        fprintf(row->options->json, format, part_names[row->part], of->ranks, row->chunks, of->ms,
+                of->rate, of->faster, of->difference);
+}
+
+/* Whether the results are right. */
+static int report(const Case *row, int ranks, double *one)
+{
+    const Figures figures = figures_of(row, ranks, one);
+    print_row(row, &figures);
+    write_json(row, &figures);
+    return figures.difference <= TOLERANCE && row->from_reference <= TOLERANCE;
 }
 
 static int run_case(Case *row, int ranks, double *one)
@@ -237,6 +260,7 @@ static int run_case(Case *row, int ranks, double *one)
         fprintf(stderr, "tensor_parallel: %s: %s\n", team.reducer->name, team.why);
         return 3;
     }
+    row->from_reference = -1;
     const int status = team_run(&team, members, run_rank, row, options->limit);
     if (status) return status;
     return report(row, ranks, one) ? 0 : 5;
