@@ -42,7 +42,7 @@ typedef struct Rank {
     Team *team;
     int index, device;           /* a device below 0 is the emulator */
     tile_stream compute, reduce; /* sums run on the second, under what is computed on the first */
-    const char *doing;           /* what a rank that is late is at */
+    _Atomic(const char *) doing; /* what a rank that is late is at */
 } Rank;
 
 typedef void RankFunction(Rank *rank, void *argument);
