@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# tensor_parallel.sh OUT [FOLDER]: the program of samples/tensor_parallel, and two_gpus, of FOLDER (build/tp), where several GPUs are; with
-# one, two ranks share it and sum in memory. First small layers, whose results are compared with double precision on the CPU, then ranks
-# that fail, then times. Each step has a limit; all of them take three minutes at most. OUT gets log.txt, table.md and lines of JSON.
+# tensor_parallel.sh OUT [FOLDER]: what FOLDER (build/tp) has, where several GPUs are: the sample tensor_parallel, built by
+#     make -C samples/tensor_parallel TILE_BUILD=../../build TILE_OUT=../../build/tp all
+# and programs.sh's two_gpus, if it is there. First small layers, whose results are compared with double precision on the CPU, then ranks
+# that fail, then times. With one GPU two ranks share it and sum in memory. Each step has a limit; all of them take BUDGET seconds
+# (180) at most. OUT gets log.txt, table.md and lines of JSON.
+# shellcheck disable=SC2086 # $mode is a list of words
 set -u
 out=$1 folder=${2:-build/tp}
 program=$folder/tensor_parallel
