@@ -336,12 +336,18 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
     return leave(CUDA_SUCCESS);
 }
 
-/* An event is the time of the clock when it was recorded. */
+/* The time of the clock when it was recorded, and the stream, if that was captured. */
+typedef struct fake_event {
+    float time;
+    fake_stream *captured;
+} fake_event;
+
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
+    enum { DISABLE_TIMING = 2 };
     ENTER();
-    if (flags || !depth) return leave(1);
-    *event = (CUevent)(void *)calloc(1, sizeof(float));
+    if ((flags && flags != DISABLE_TIMING) || !depth) return leave(1);
+    *event = (CUevent)(void *)calloc(1, sizeof(fake_event));
     state.events++;
     return leave(CUDA_SUCCESS);
 }
@@ -356,16 +362,19 @@ CUresult cuEventDestroy_v2(CUevent event)
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-    (void)stream;
+    fake_event *made = (fake_event *)(void *)event;
+    fake_stream *on = (fake_stream *)(void *)stream;
     ENTER();
-    *(float *)(void *)event = state.clock;
+    made->time = state.clock;
+    made->captured = on && on->capturing ? on : NULL;
     return leave(CUDA_SUCCESS);
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {
     ENTER();
-    *milliseconds = *(const float *)(const void *)end - *(const float *)(const void *)start;
+    *milliseconds = ((const fake_event *)(const void *)end)->time -
+                    ((const fake_event *)(const void *)start)->time;
     return leave(CUDA_SUCCESS);
 }
 
