@@ -153,8 +153,14 @@ UNIT_EXTRA_interpreter = $(BUILD)/libtilec.so
 UNIT_EXTRA_tune = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_runtime = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
 UNIT_EXTRA_tape = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so
+UNIT_EXTRA_devices = $(BUILD)/libtile.a $(BUILD)/unit/libfake_cuda.so $(BUILD)/unit/libfake_graphs.so
 # The driver that the runtime's test runs against; it lies beside the test program.
 $(BUILD)/unit/libfake_cuda.so: tests/tools/fake_cuda.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread
+# The same with streams and graphs, for programs.
+$(BUILD)/unit/libfake_graphs.so: tests/tools/fake_graphs.c tests/tools/fake_cuda.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_RUNTIME) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -o $@ $< -lpthread

@@ -80,6 +80,8 @@ static tile_status describe_gpu(const tile_driver *driver, int ordinal, tile_gpu
     if (result != CUDA_SUCCESS)
         return tile_driver_error(driver, result, who, "cuDeviceGetAttribute");
     gpu->compute = (uint32_t)(major * 10 + minor);
+    pthread_mutex_init(&gpu->locks->choosing, NULL);
+    pthread_mutex_init(&gpu->locks->growing, NULL);
     return TILE_OK;
 }
 
@@ -95,19 +97,33 @@ static tile_status start_driver(tile_driver *driver, int *count)
     return TILE_OK;
 }
 
+static tile_status describe_gpus(tile_driver *driver, tile_gpu_locks *locks)
+{
+    tile_status status = TILE_OK;
+    for (int i = 0; i < driver->count && !status; i++) {
+        driver->gpus[i].locks = &locks[i];
+        status = describe_gpu(driver, i, &driver->gpus[i]);
+    }
+    return status;
+}
+
 /* The finished table: `head` and the GPUs behind it. */
 static tile_status complete_driver(const tile_driver *head, int count, tile_driver **out)
 {
     tile_driver *driver = calloc(1, sizeof *driver + (size_t)count * sizeof driver->gpus[0]);
-    if (!driver) return tile_error(TILE_ERROR_MEMORY, "opening the CUDA driver: out of memory");
-    memcpy(driver, head, sizeof *head);
-    driver->count = count;
-    for (int i = 0; i < count; i++) {
-        const tile_status status = describe_gpu(driver, i, &driver->gpus[i]);
-        if (status) {
-            free(driver);
-            return status;
-        }
+    tile_gpu_locks *locks = calloc((size_t)count + 1, sizeof *locks);
+    tile_status status =
+        driver && locks ? TILE_OK
+                        : tile_error(TILE_ERROR_MEMORY, "opening the CUDA driver: out of memory");
+    if (!status) {
+        memcpy(driver, head, sizeof *head);
+        driver->count = count;
+        status = describe_gpus(driver, locks);
+    }
+    if (status) {
+        free(driver);
+        free(locks);
+        return status;
     }
     *out = driver;
     return TILE_OK;

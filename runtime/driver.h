@@ -6,6 +6,7 @@
 #ifndef TILE_DRIVER_H
 #define TILE_DRIVER_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -123,10 +124,18 @@ typedef struct CUlaunchConfig {
     CALL(launch, cuLaunchKernelEx,                                                                 \
          (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))
 
+/* Held while the driver may wait for a GPU. That GPU may wait for another one, as a sum over both
+ * does, and who gives that one its work must not be kept waiting: each GPU has its own. */
+typedef struct tile_gpu_locks {
+    pthread_mutex_t choosing; /* among configurations */
+    pthread_mutex_t growing;  /* workspaces */
+} tile_gpu_locks;
+
 typedef struct tile_gpu {
     CUdevice device;
     uint32_t compute;  /* 90 for 9.0 */
     CUcontext primary; /* retained by the first call that needs it, atomic */
+    tile_gpu_locks *locks;
     char name[64];
 } tile_gpu;
 

@@ -216,7 +216,7 @@ static tile_status launch_in_scope(invocation *call, const tile_scope *scope, ti
     if (!status) status = check_warps(call, loaded->image, warps);
     if (!status && call->specialisation->workspace_count) {
         const tile_workspaces workspaces = workspaces_of(call);
-        status = tile_workspaces_on_gpu(scope->driver, &workspaces, stream, call->workspaces);
+        status = tile_workspaces_on_gpu(scope, &workspaces, stream, call->workspaces);
         pass_workspaces(call);
     }
     if (!status)

@@ -124,7 +124,7 @@ typedef struct tile_workspaces {
 /* With each one's place; what tile_plan says. */
 uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes);
 /* Where each is, those that are to be zero cleared in stream order; in a scope of the stream. */
-tile_status tile_workspaces_on_gpu(const tile_driver *driver, const tile_workspaces *call,
+tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspaces *call,
                                    tile_stream stream, void **places);
 tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, void **places);
 void tile_workspaces_return(const tile_workspaces *call, void *const *places); /* the emulator's */

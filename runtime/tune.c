@@ -2,7 +2,7 @@
  * kept, or what is measured now.
  *
  * What was chosen is in a table that lives as long as the process; reading it takes no lock. One
- * thread chooses at a time, and the others that ask the same wait for its answer. */
+ * thread chooses at a time on each GPU, and the others that ask the same wait for its answer. */
 #include "tune.h"
 
 #include "c_locale.h"
@@ -27,9 +27,9 @@ typedef struct tile_listener {
 } tile_listener;
 
 static struct {
-    pthread_mutex_t lock; /* choosing */
+    pthread_mutex_t lock; /* of what is told whom */
     _Atomic(choice *) buckets[BUCKETS];
-    tile_tuned_function *tuned; /* under the lock */
+    tile_tuned_function *tuned; /* called under the lock */
     void *tuned_context;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -173,7 +173,7 @@ int tile_tune_known(const tile_question *question, uint32_t *chosen)
     return one != NULL;
 }
 
-/* Under the lock. Without memory it is chosen again the next time. */
+/* Without memory it is chosen again the next time. */
 static void remember(const tile_question *question, uint32_t chosen)
 {
     const size_t bytes =
@@ -185,7 +185,10 @@ static void remember(const tile_question *question, uint32_t chosen)
     memcpy(&made->question, question, bytes - offsetof(choice, question));
     _Atomic(choice *) *bucket = bucket_of(question);
     made->next = atomic_load_explicit(bucket, memory_order_relaxed);
-    atomic_store_explicit(bucket, made, memory_order_release);
+    /* Other GPUs' choices come into the same list. */
+    while (!atomic_compare_exchange_weak_explicit(bucket, &made->next, made, memory_order_release,
+                                                  memory_order_relaxed)) {
+    }
 }
 
 /* ---- what the object was built with ---------------------------------------------------------- */
@@ -222,15 +225,12 @@ static int is_capturing(const tile_trial *trial)
            capturing;
 }
 
-static void tell(const tile_trial *trial, uint32_t chosen, const double *nanoseconds)
+/* Under the table's lock. */
+static void tell_listener(const tile_trial *trial, uint32_t chosen, const double *nanoseconds)
 {
     const tile_question *question = trial->question;
     const uint32_t count = tile_configuration(question, 0)->configuration_count;
     const tile_gpu *gpu = &trial->driver->gpus[question->device];
-    tile_log("%s: %s is the fastest of %u configurations on %s: %.3f ms", question->kernel->name,
-             tile_configuration(question, chosen)->configuration, count, gpu->name,
-             nanoseconds[chosen] / 1e6);
-    if (!table.tuned) return;
     tile_measured *measured = calloc(count, sizeof *measured);
     for (uint32_t i = 0; measured && i < count; i++) measured[i].nanoseconds = nanoseconds[i];
     const tile_tuned tuned = {.kernel = question->kernel,
@@ -244,6 +244,18 @@ static void tell(const tile_trial *trial, uint32_t chosen, const double *nanosec
                               .driver = trial->driver->version};
     if (measured) table.tuned(&tuned, table.tuned_context);
     free(measured);
+}
+
+static void tell(const tile_trial *trial, uint32_t chosen, const double *nanoseconds)
+{
+    const tile_question *question = trial->question;
+    tile_log("%s: %s is the fastest of %u configurations on %s: %.3f ms", question->kernel->name,
+             tile_configuration(question, chosen)->configuration,
+             tile_configuration(question, 0)->configuration_count,
+             trial->driver->gpus[question->device].name, nanoseconds[chosen] / 1e6);
+    pthread_mutex_lock(&table.lock);
+    if (table.tuned) tell_listener(trial, chosen, nanoseconds);
+    pthread_mutex_unlock(&table.lock);
 }
 
 /* Whether the device has room and code for it. */
@@ -300,7 +312,7 @@ static tile_status measure(const tile_trial *trial, uint32_t *chosen)
     return status;
 }
 
-/* Under the lock. */
+/* Under the GPU's lock. */
 static tile_status choose(const tile_trial *trial, uint32_t *chosen)
 {
     const tile_question *question = trial->question;
@@ -327,8 +339,9 @@ static tile_status choose(const tile_trial *trial, uint32_t *chosen)
 
 tile_status tile_tune(const tile_trial *trial, uint32_t *chosen)
 {
-    pthread_mutex_lock(&table.lock);
+    pthread_mutex_t *lock = &trial->driver->gpus[trial->question->device].locks->choosing;
+    pthread_mutex_lock(lock);
     const tile_status status = choose(trial, chosen);
-    pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(lock);
     return status;
 }

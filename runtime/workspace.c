@@ -1,8 +1,8 @@
 /* workspace.c: the memory that kernels use beside their arguments.
  *
- * Each kernel has its own on each stream, which orders the calls that use it: a block that grows by
- * doubling, outside stream capture only. A block that became too small is kept, since a captured
- * graph or another thread's launch may still name it. Finding it takes no lock. */
+ * Each kernel has its own on each stream of each GPU, which orders the calls that use it: a block
+ * that grows by doubling, outside stream capture only. A block that became too small is kept, since
+ * a captured graph or another thread's launch may still name it. Finding it takes no lock. */
 #include "runtime.h"
 
 #include <stdlib.h>
@@ -16,58 +16,74 @@ typedef struct block {
     struct block *outgrown;
 } block;
 
-/* Never freed, and its names never change. */
-typedef struct pool {
-    struct pool *next;
+/* Whose a block is. */
+typedef struct owner {
     const tile_kernel *kernel; /* NULL: what tile_set_workspace gave, for all kernels */
     uint64_t stream;
+    int device; /* the emulator's: TILE_DEVICE_EMULATOR */
+} owner;
+
+/* Never freed, and its owner never changes. */
+typedef struct pool {
+    struct pool *next;
+    owner owner;
     _Atomic(block *) block; /* NULL: none yet */
 } pool;
 
-static struct {
-    pthread_mutex_t lock; /* for changes */
-    _Atomic(pool *) buckets[BUCKETS];
-} pools = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static _Atomic(pool *) buckets[BUCKETS];
+static pthread_mutex_t emulator_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static _Atomic(pool *) *bucket_of(const tile_kernel *kernel, uint64_t stream)
+/* Of all pools of a GPU, for changes. */
+static pthread_mutex_t *lock_of(const tile_driver *driver, const owner *owner)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)kernel / 16 * 31 + stream;
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-    return &pools.buckets[hash >> 58];
+    return &driver->gpus[owner->device].locks->growing;
 }
 
-static pool *find_pool(const tile_kernel *kernel, uint64_t stream)
+static _Atomic(pool *) *bucket_of(const owner *owner)
 {
-    pool *found = atomic_load_explicit(bucket_of(kernel, stream), memory_order_acquire);
-    while (found && (found->kernel != kernel || found->stream != stream)) found = found->next;
+    uint64_t hash = (uint64_t)(uintptr_t)owner->kernel / 16 * 31 + owner->stream;
+    hash = (hash * 31 + (uint64_t)owner->device) * UINT64_C(0x9e3779b97f4a7c15);
+    return &buckets[hash >> 58];
+}
+
+static int is_same(const owner *a, const owner *b)
+{
+    return a->kernel == b->kernel && a->stream == b->stream && a->device == b->device;
+}
+
+static pool *find_pool(const owner *owner)
+{
+    pool *found = atomic_load_explicit(bucket_of(owner), memory_order_acquire);
+    while (found && !is_same(&found->owner, owner)) found = found->next;
     return found;
 }
 
-static block *block_of(const tile_kernel *kernel, uint64_t stream)
+static block *block_of(const owner *owner)
 {
-    pool *found = find_pool(kernel, stream);
+    pool *found = find_pool(owner);
     return found ? atomic_load_explicit(&found->block, memory_order_acquire) : NULL;
 }
 
-/* Under the lock. NULL: no memory. */
-static pool *make_pool(const tile_kernel *kernel, uint64_t stream)
+/* Under the device's lock; other devices' pools come into the same list. NULL: no memory. */
+static pool *make_pool(const owner *owner)
 {
-    pool *made = find_pool(kernel, stream);
+    pool *made = find_pool(owner);
     if (made) return made;
     made = calloc(1, sizeof *made);
     if (!made) return NULL;
-    _Atomic(pool *) *bucket = bucket_of(kernel, stream);
-    made->kernel = kernel;
-    made->stream = stream;
+    _Atomic(pool *) *bucket = bucket_of(owner);
+    made->owner = *owner;
     made->next = atomic_load_explicit(bucket, memory_order_relaxed);
-    atomic_store_explicit(bucket, made, memory_order_release);
+    while (!atomic_compare_exchange_weak_explicit(bucket, &made->next, made, memory_order_release,
+                                                  memory_order_relaxed)) {
+    }
     return made;
 }
 
-/* Under the lock. False: no memory. */
-static int put_block(const tile_kernel *kernel, uint64_t stream, void *base, size_t bytes)
+/* Under the device's lock. False: no memory. */
+static int put_block(const owner *whose, void *base, size_t bytes)
 {
-    pool *owner = make_pool(kernel, stream);
+    pool *owner = make_pool(whose);
     block *made = owner ? calloc(1, sizeof *made) : NULL;
     if (!made) return 0;
     made->base = base;
@@ -113,12 +129,13 @@ static tile_status too_small(const tile_kernel *kernel, const block *given, uint
 }
 
 /* What the caller set for the stream, if anything. */
-static tile_status given_block(const tile_kernel *kernel, uint64_t stream, uint64_t needed,
-                               char **out)
+static tile_status given_block(const owner *caller, uint64_t needed, char **out)
 {
-    const block *given = block_of(NULL, stream);
+    owner all = *caller;
+    all.kernel = NULL;
+    const block *given = block_of(&all);
     *out = given ? given->base : NULL;
-    return *out && given->bytes < needed ? too_small(kernel, given, needed) : TILE_OK;
+    return *out && given->bytes < needed ? too_small(caller->kernel, given, needed) : TILE_OK;
 }
 
 /* ---- the GPU's ------------------------------------------------------------------------------- */
@@ -138,11 +155,12 @@ static tile_status refuse_capture(const tile_driver *driver, const tile_kernel *
                       kernel->name, (unsigned long long)needed);
 }
 
-/* Under the lock. */
-static tile_status grow(const tile_driver *driver, const tile_kernel *kernel, tile_stream stream,
-                        uint64_t id, uint64_t needed, char **out)
+/* Under the device's lock. */
+static tile_status grow(const tile_driver *driver, const owner *owner, tile_stream stream,
+                        uint64_t needed, char **out)
 {
-    const block *old = block_of(kernel, id);
+    const tile_kernel *kernel = owner->kernel;
+    const block *old = block_of(owner);
     if (old && old->bytes >= needed) { /* another thread was first */
         *out = old->base;
         return TILE_OK;
@@ -156,20 +174,20 @@ static tile_status grow(const tile_driver *driver, const tile_kernel *kernel, ti
     if (result != CUDA_SUCCESS)
         return tile_driver_error(driver, result, kernel->name, "cuMemAlloc of its workspace");
     *out = (char *)(uintptr_t)base;
-    if (put_block(kernel, id, *out, bytes)) return TILE_OK;
+    if (put_block(owner, *out, bytes)) return TILE_OK;
     driver->memory_free(base);
     return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
 }
 
-static tile_status own_block(const tile_driver *driver, const tile_kernel *kernel,
-                             tile_stream stream, uint64_t id, uint64_t needed, char **out)
+static tile_status own_block(const tile_driver *driver, const owner *owner, tile_stream stream,
+                             uint64_t needed, char **out)
 {
-    const block *own = block_of(kernel, id);
+    const block *own = block_of(owner);
     *out = own ? own->base : NULL;
     if (own && own->bytes >= needed) return TILE_OK;
-    pthread_mutex_lock(&pools.lock);
-    const tile_status status = grow(driver, kernel, stream, id, needed, out);
-    pthread_mutex_unlock(&pools.lock);
+    pthread_mutex_lock(lock_of(driver, owner));
+    const tile_status status = grow(driver, owner, stream, needed, out);
+    pthread_mutex_unlock(lock_of(driver, owner));
     return status;
 }
 
@@ -197,19 +215,19 @@ static tile_status stream_number(const tile_driver *driver, tile_stream stream, 
                                   : tile_driver_error(driver, result, who, "cuStreamGetId");
 }
 
-tile_status tile_workspaces_on_gpu(const tile_driver *driver, const tile_workspaces *call,
+tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspaces *call,
                                    tile_stream stream, void **places)
 {
     const uint64_t needed = tile_workspace_bytes(call->count, call->bytes);
-    const tile_kernel *kernel = call->kernel;
-    uint64_t id;
+    owner owner = {.kernel = call->kernel, .device = scope->device};
     char *base = NULL;
-    tile_status status = stream_number(driver, stream, kernel->name, &id);
-    if (!status) status = given_block(kernel, id, needed, &base);
-    if (!status && !base && needed) status = own_block(driver, kernel, stream, id, needed, &base);
+    tile_status status = stream_number(scope->driver, stream, call->kernel->name, &owner.stream);
+    if (!status) status = given_block(&owner, needed, &base);
+    if (!status && !base && needed)
+        status = own_block(scope->driver, &owner, stream, needed, &base);
     if (status) return status;
     divide(base, call->count, call->bytes, places);
-    return clear(driver, call, stream, places);
+    return clear(scope->driver, call, stream, places);
 }
 
 /* ---- the emulator's -------------------------------------------------------------------------- */
@@ -236,7 +254,8 @@ tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, 
 {
     const uint64_t needed = tile_workspace_bytes(call->count, call->bytes);
     char *base = NULL;
-    tile_status status = given_block(call->kernel, (uintptr_t)stream, needed, &base);
+    const owner owner = {call->kernel, (uintptr_t)stream, TILE_DEVICE_EMULATOR};
+    tile_status status = given_block(&owner, needed, &base);
     if (status) return status;
     call->is_given = base != NULL;
     if (base)
@@ -250,11 +269,11 @@ tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, 
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-static tile_status set_block(uint64_t stream, void *pointer, size_t bytes)
+static tile_status set_block(pthread_mutex_t *lock, const owner *owner, void *pointer, size_t bytes)
 {
-    pthread_mutex_lock(&pools.lock);
-    const int done = put_block(NULL, stream, pointer, bytes);
-    pthread_mutex_unlock(&pools.lock);
+    pthread_mutex_lock(lock);
+    const int done = put_block(owner, pointer, bytes);
+    pthread_mutex_unlock(lock);
     return done ? TILE_OK : tile_error(TILE_ERROR_MEMORY, "tile_set_workspace: out of memory");
 }
 
@@ -263,12 +282,12 @@ static tile_status set_on_gpu(tile_stream stream, void *pointer, size_t bytes)
     static const char who[] = "tile_set_workspace";
     tile_driver *driver = NULL;
     tile_scope scope;
-    uint64_t id;
     tile_status status = tile_driver_get(&driver);
     if (!status) status = tile_scope_enter(driver, stream, who, &scope);
     if (status) return status;
-    status = stream_number(driver, stream, who, &id);
-    if (!status) status = set_block(id, pointer, bytes);
+    owner all = {.device = scope.device};
+    status = stream_number(driver, stream, who, &all.stream);
+    if (!status) status = set_block(lock_of(driver, &all), &all, pointer, bytes);
     return tile_scope_leave(&scope, who, status);
 }
 
@@ -281,6 +300,7 @@ tile_status tile_set_workspace(tile_stream stream, void *pointer, size_t bytes)
                           ALIGNMENT);
     const tile_status status = tile_chosen_device(&device);
     if (status) return status;
-    return device == TILE_DEVICE_EMULATOR ? set_block((uintptr_t)stream, pointer, bytes)
+    const owner all = {NULL, (uintptr_t)stream, TILE_DEVICE_EMULATOR};
+    return device == TILE_DEVICE_EMULATOR ? set_block(&emulator_lock, &all, pointer, bytes)
                                           : set_on_gpu(stream, pointer, bytes);
 }

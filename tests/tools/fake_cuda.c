@@ -216,14 +216,27 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
     return leave(CUDA_SUCCESS);
 }
 
+static const fake_context *context_of(CUstream stream)
+{
+    const int is_default = (uintptr_t)stream <= CU_STREAM_LAST_SPECIAL;
+    return is_default ? fake_cuda_current() : ((const fake_stream *)(void *)stream)->context;
+}
+
+static void wait_for(const fake_context *context)
+{
+    if (state.wait && context) state.wait(context->device);
+}
+
 CUresult cuStreamSynchronize(CUstream stream)
 {
+    wait_for(context_of(stream));
     ENTER();
     return leave(stream || depth ? CUDA_SUCCESS : 201);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 {
+    wait_for(fake_cuda_current());
     ENTER();
     if (!depth || !bytes) return leave(depth ? 1 : 201);
     if (state.memory && bytes > state.memory) return leave(2);
@@ -323,12 +336,18 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
     return leave(CUDA_SUCCESS);
 }
 
-/* An event is the time of the clock when it was recorded. */
+/* The time of the clock when it was recorded, and the stream, if that was captured. */
+typedef struct fake_event {
+    float time;
+    fake_stream *captured;
+} fake_event;
+
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
+    enum { DISABLE_TIMING = 2 };
     ENTER();
-    if (flags || !depth) return leave(1);
-    *event = (CUevent)(void *)calloc(1, sizeof(float));
+    if ((flags && flags != DISABLE_TIMING) || !depth) return leave(1);
+    *event = (CUevent)(void *)calloc(1, sizeof(fake_event));
     state.events++;
     return leave(CUDA_SUCCESS);
 }
@@ -343,16 +362,19 @@ CUresult cuEventDestroy_v2(CUevent event)
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-    (void)stream;
+    fake_event *made = (fake_event *)(void *)event;
+    fake_stream *on = (fake_stream *)(void *)stream;
     ENTER();
-    *(float *)(void *)event = state.clock;
+    made->time = state.clock;
+    made->captured = on && on->capturing ? on : NULL;
     return leave(CUDA_SUCCESS);
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {
     ENTER();
-    *milliseconds = *(const float *)(const void *)end - *(const float *)(const void *)start;
+    *milliseconds = ((const fake_event *)(const void *)end)->time -
+                    ((const fake_event *)(const void *)start)->time;
     return leave(CUDA_SUCCESS);
 }
 
@@ -459,17 +481,22 @@ static float cost_of(const char *kernel, const fake_cost *cost)
     return 0;
 }
 
+static int is_cost_of(const fake_cost *cost, const fake_kernel *kernel, const fake_context *context)
+{
+    return !strcmp(cost->kernel, kernel->name) &&
+           (!cost->device || cost->device == context->device + 1);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra)
 {
     ENTER();
-    const fake_stream *stream = (const fake_stream *)(void *)config->hStream;
-    const fake_context *context = stream ? stream->context : fake_cuda_current();
+    const fake_context *context = context_of(config->hStream);
     if (!context) return leave(201);
     if (extra || !config->gridDimX || !config->gridDimY || !config->gridDimZ) return leave(1);
     const fake_kernel *kernel = (const fake_kernel *)(void *)function;
     const fake_cost *cost = state.costs;
-    while (cost->kernel[0] && strcmp(cost->kernel, kernel->name)) cost++;
+    while (cost->kernel[0] && !is_cost_of(cost, kernel, context)) cost++;
     if (cost->fails) return leave(701);
     record(config, kernel, parameters, context);
     state.clock += cost_of(kernel->name, cost);

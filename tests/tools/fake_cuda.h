@@ -38,15 +38,19 @@ typedef struct fake_launch {
 typedef struct fake_cost {
     char kernel[64];
     float milliseconds;
-    int fails; /* its launch does */
+    int fails;  /* its launch does */
+    int device; /* on this one alone, counted from 1; 0: on each */
 } fake_cost;
 
 typedef void fake_work(const char *kernel, void **parameters);
+/* Where the driver waits for a device. */
+typedef void fake_wait(int device);
 
 typedef struct fake_cuda_state {
     /* set by the test */
     fake_cost costs[16]; /* ends with an empty name; others take no time */
     fake_work *work;     /* done by each launch */
+    fake_wait *wait;     /* in stream synchronisation and allocation, without the fake's lock */
     size_t memory;       /* more in one piece is refused; 0: nothing is */
     int device_count;
     int compute[FAKE_DEVICES];            /* 90 for 9.0 */
