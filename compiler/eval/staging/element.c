@@ -163,9 +163,9 @@ Object *core_tile_element(Eval *eval, const Bound *bound)
                                       type_scalar(core_types(eval), type->dtype)));
 }
 
-/* element_put(memory, indices, value, condition, idle, copied): in the threads where the condition
- * holds; `idle`: in those that are not in the launch, too; `copied`: a thread's own copy, which it
- * waits for. */
+/* element_put(memory, indices, value, condition, idle, copied, apart): in the threads where the
+ * condition holds; `idle`: in those that are not in the launch, too; `copied`: a thread's own copy,
+ * which it waits for; `apart`: no other thread writes there by such writes until they meet. */
 Object *core_element_put(Eval *eval, const Bound *bound)
 {
     Value *operands[2 + TYPE_RANK];
@@ -183,6 +183,7 @@ Object *core_element_put(Eval *eval, const Bound *bound)
     mark_once(eval, op);
     if (!argument_absent(bound->values[4])) op_set_int(op, ATTR_idle, 1);
     if (!argument_absent(bound->values[5])) op_set_int(op, ATTR_async, 1);
+    if (!argument_absent(bound->values[6])) op_set_int(op, ATTR_apart, 1);
     return eval->none;
 }
 

@@ -129,11 +129,19 @@ static bool is_own_copy(const Op *op)
     return op->code == OP_element_store && op_int(op, ATTR_async, 0);
 }
 
+/* The author's word is for what is written by such ops: who else reads or writes it waits. */
+static bool are_written_apart(const Op *a, const Op *b)
+{
+    return a->code == OP_element_store && b->code == OP_element_store &&
+           op_int(a, ATTR_apart, 0) && op_int(b, ATTR_apart, 0);
+}
+
 /* Both are done by one thread, or none meets what another did; or the author says that it is so. */
 static bool elements_are_own(const Op *a, const Op *b)
 {
     if (!op_is_element(a) || !op_is_element(b)) return false;
-    if (is_own_copy(a) && is_own_copy(b)) return operand(a, memory) == operand(b, memory);
+    if ((is_own_copy(a) && is_own_copy(b)) || are_written_apart(a, b))
+        return operand(a, memory) == operand(b, memory);
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
     return operand(a, memory) == operand(b, memory) && value_is_steady(operand(a, memory)) &&
            indices_are_own(a, b);
