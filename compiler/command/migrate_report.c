@@ -113,12 +113,28 @@ static bool compiles(Look *look, Kernel *kernel)
     return fine;
 }
 
+/* An extent that a call tells. */
+static bool is_for_calls(const Report *report)
+{
+    return report->code == DIAG_untold_extent ||
+           (report->code == DIAG_unknown_extent && strstr(report->text, ".compile("));
+}
+
+/* Whether it was asked for with what the host code alone knows: the file's calls tell no more. */
+static bool is_unknown(const Look *look, const SurveyedKernel *kernel)
+{
+    const Diags *diags = look->session->diags;
+    for (size_t i = look->begun; i < diags->reports.count; i++)
+        if (!is_for_calls(diags->reports.data[i])) return false;
+    return !kernel->kernel;
+}
+
 static void look_at_kernel(void *context, const SurveyedKernel *kernel)
 {
     Look *look = context;
     const uint64_t start = os_now_ns();
     KernelRow *row = row_at(look, kernel->at);
-    if (!row) return; /* of a library */
+    if (!row || is_unknown(look, kernel)) return; /* or of a library */
     row->made++;
     row->evaluated += kernel->kernel != NULL;
     if (kernel->kernel) row->compiled += compiles(look, kernel->kernel);

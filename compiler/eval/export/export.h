@@ -168,6 +168,8 @@ bool extents_agree(Eval *eval, const Binding *binding, Object *extent, Span at);
  * later. */
 Object *result_new(Eval *eval, Name name, DType dtype, int rank, Value *const *extents, Span at,
                    int order);
+/* What follows is of the host again. */
+void launch_close(Eval *eval);
 /* Copies scalar code that a launch uses into it, checks what is left; orders results. */
 bool launches_finish(Eval *eval, Object *returned);
 

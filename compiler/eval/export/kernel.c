@@ -296,6 +296,7 @@ static bool run_kernel(Eval *eval, Scope *scope)
     bool good = flow != FLOW_ERROR && staging->failures == 0;
     if (flow == FLOW_RETURN) eval->at = frame.returned;
     if (good && staging->is_function) {
+        if (staging->launch != NULL) launch_close(eval);
         Object *returned = call_result(eval, flow, eval->at);
         good = returned != NULL && launches_finish(eval, returned) &&
                tensors_take_told(eval, staging->specialisation);

@@ -110,14 +110,21 @@ Object *core_launch_begin(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
+void launch_close(Eval *eval)
+{
+    Staging *staging = eval->staging;
+    eval->builder = builder_at_end(staging->launch->parent, eval->at);
+    staging->launch = NULL;
+}
+
 Object *core_launch_end(Eval *eval, const Bound *bound)
 {
     Staging *staging = eval->staging;
     if (!stage_ready(eval, bound->at)) return NULL;
     if (!staging->is_function || staging->launch == NULL)
         return FAIL(eval, outside_launch, bound->at);
-    eval->builder = builder_at_end(staging->launch->parent, bound->at);
-    staging->launch = NULL;
+    eval->at = bound->at;
+    launch_close(eval);
     return eval->none;
 }
 

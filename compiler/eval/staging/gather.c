@@ -155,8 +155,11 @@ typedef struct Match {
     bool uses[TYPE_RANK]; /* of the loop's dimensions */
 } Match;
 
+/* What else a subscript may have: FIXED, the same index in all iterations. */
+typedef enum Others { NO_OTHERS, FIXED } Others;
+
 /* Whether the subscript is made of the loop's own variables, over the whole tile. */
-static bool match_tile(const Eval *eval, const Elements *elements, Match *out)
+static bool match_tile(const Eval *eval, const Elements *elements, Others others, Match *out)
 {
     const Parallel *parallel = eval->parallel;
     const Type *type = elements->memory->type;
@@ -171,6 +174,7 @@ static bool match_tile(const Eval *eval, const Elements *elements, Match *out)
         if (dim < 0 && type->shape[d] == 1 && value_constant(elements->indices[d], &known) &&
             known == 0)
             continue;
+        if (dim < 0 && others == FIXED && !type_is_tile(elements->indices[d]->type)) continue;
         if (dim >= 0 && parallel->divided[dim]) eval->parallel->whole = true;
         if (dim < 0 || out->uses[dim] || type->shape[d] != parallel->shape[dim]) return false;
         out->uses[dim] = true;
@@ -226,17 +230,19 @@ static Value *tile_back(Eval *eval, const Elements *elements, const Match *match
 {
     const Parallel *parallel = eval->parallel;
     const Type *type = elements->memory->type;
-    int64_t kept[TYPE_RANK], order[TYPE_RANK];
+    int64_t kept[TYPE_RANK], order[TYPE_RANK], shape[TYPE_RANK];
     int place[TYPE_RANK], count = 0, at = 0;
     for (int i = 0; i < parallel->rank; i++)
         if (match->uses[i]) {
             place[i] = count;
             kept[count++] = parallel->shape[i];
         }
-    for (int d = 0; d < type->rank; d++)
+    for (int d = 0; d < type->rank; d++) {
+        shape[d] = match->dims[d] >= 0 ? type->shape[d] : 1;
         if (match->dims[d] >= 0) order[at++] = place[match->dims[d]];
+    }
     if (count > 0) value = transposed(eval, reshaped(eval, value, count, kept), order);
-    return reshaped(eval, value, type->rank, type->shape);
+    return reshaped(eval, value, type->rank, shape);
 }
 
 /* Each element of the tile is one iteration's. */
@@ -251,7 +257,7 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
 {
     Match match;
     Value *tile = elements->memory, *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
-    if (match_tile(eval, elements, &match) && covers_loop(eval, &match)) {
+    if (match_tile(eval, elements, NO_OTHERS, &match) && covers_loop(eval, &match)) {
         value = tile_back(eval, elements, &match, value);
         if (mask != NULL) mask = tile_back(eval, elements, &match, mask);
         if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, tile);
@@ -272,7 +278,7 @@ Object *places_get(Eval *eval, Object *object, Object *index, Span at)
         !read_elements(eval, stage_value(eval, object), index, at, &elements))
         return NULL;
     if (type_is_tile(elements.memory->type)) {
-        if (match_tile(eval, &elements, &match))
+        if (match_tile(eval, &elements, NO_OTHERS, &match))
             return object_ir(eval, tile_along(eval, &elements, &match));
         elements.memory = tile_through_shared(eval, elements.memory);
     }
@@ -312,6 +318,35 @@ static Value *folded(Eval *eval, const Match *match, Value *value, Object *mode,
     return result != NULL ? stage_value(eval, result) : NULL;
 }
 
+/* Whether an element has the index that all iterations have along a dimension. */
+static Value *is_at(Eval *eval, const Elements *elements, int dim)
+{
+    const Type *type = elements->memory->type;
+    Value *index = stage_cast(eval, elements->indices[dim], DTYPE_i32);
+    Value *coordinates =
+        core_build(eval, OP_iota, 0, NULL, type_with_dtype(core_types(eval), type, DTYPE_i32));
+    op_set_int(coordinates->op, ATTR_dim, dim);
+    index = build2(&eval->builder, OP_check_index, index,
+                   build_const(&eval->builder, DTYPE_i32, type->shape[dim]));
+    return build_cmp(&eval->builder, "eq", coordinates,
+                     stage_broadcast(eval, index, type->rank, type->shape, elements->at));
+}
+
+/* A value of the elements at the fixed indices, stretched over the tile: `none` elsewhere. */
+static Value *at_fixed(Eval *eval, const Elements *elements, const Match *match, Value *value,
+                       Value *none)
+{
+    const Type *type = elements->memory->type;
+    Value *mask = NULL;
+    for (int d = 0; d < type->rank; d++) {
+        if (match->dims[d] >= 0 || type->shape[d] == 1) continue;
+        Value *one = is_at(eval, elements, d);
+        mask = mask == NULL ? one : build2(&eval->builder, OP_and, mask, one);
+    }
+    value = stage_broadcast(eval, value, type->rank, type->shape, elements->at);
+    return mask == NULL ? value : build3(&eval->builder, OP_select, mask, value, none);
+}
+
 /* fold_at(tile, indices, value, mode, none): in a parallel loop, the element of a register tile
  * becomes what it and the values of all iterations that mean it make; `none` changes nothing. */
 Object *core_fold_at(Eval *eval, const Bound *bound)
@@ -319,7 +354,8 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
     static const struct {
         const char *mode;
         OpCode code;
-    } MODES[] = {{"add", OP_add}, {"max", OP_max}, {"min", OP_min}};
+    } MODES[] = {{"add", OP_add}, {"max", OP_max}, {"min", OP_min},
+                 {"and", OP_and}, {"or", OP_or},   {"xor", OP_xor}};
     Elements elements;
     Match match;
     const Span at = bound->at;
@@ -331,7 +367,7 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
         return FAIL(eval, expected_kind, at, "what a reducer is made of", "numbers",
                     type_text(eval->arena, type));
     if (!read_elements(eval, stage_value(eval, tile), bound->values[1], at, &elements)) return NULL;
-    if (!match_tile(eval, &elements, &match))
+    if (!match_tile(eval, &elements, FIXED, &match))
         return eval->parallel->whole ? NULL : FAIL(eval, reducer_use, at);
     const Type *along = tile_type(eval, &elements, type->dtype);
     Value *value = stage_typed(eval, bound->values[2], along, at);
@@ -340,7 +376,8 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
     if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, none);
     value = folded(eval, &match, value, mode, at);
     if (value == NULL) return NULL;
-    value = tile_back(eval, &elements, &match, value);
+    none = stage_typed(eval, bound->values[4], type, at);
+    value = at_fixed(eval, &elements, &match, tile_back(eval, &elements, &match, value), none);
     for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++)
         if (strcmp(mode->as.text.data, MODES[i].mode) == 0)
             value = build2(&eval->builder, MODES[i].code, elements.memory, value);

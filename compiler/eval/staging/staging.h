@@ -162,6 +162,13 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b);
 /* A run-time number as another element type. NULL: reported. */
 Object *cast_to(Eval *eval, Object *object, DType dtype, Span at);
 
+/* ---- lanes.c ---- */
+
+/* What a subscript gives, or whether it was written, where an index or the value is several side by
+ * side; false: none is. */
+bool lanes_get(Eval *eval, Object *memory, Object *index, Span at, Object **out);
+bool lanes_set(Eval *eval, Object *memory, Object *index, Object *value, Span at, bool *out);
+
 /* ---- subscript.c ---- */
 
 /* Of register tiles, shared tiles and views of global memory (subscript.c). */

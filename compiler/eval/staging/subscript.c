@@ -536,6 +536,8 @@ static bool can_subscript(Eval *eval, Object *object, Object *index, Span at, Su
 Object *subscript_get(Eval *eval, Object *object, Object *index, Span at)
 {
     Subscript subscript;
+    Object *lanes;
+    if (in_memory(object) && lanes_get(eval, object, index, at, &lanes)) return lanes;
     if (in_memory(object) && (subscript_has_tile(index) || places_guard(eval, object, index)))
         return places_get(eval, object, index, at);
     if (!can_subscript(eval, object, index, at, &subscript)) return NULL;
@@ -550,6 +552,8 @@ Object *subscript_get(Eval *eval, Object *object, Object *index, Span at)
 bool subscript_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
 {
     Subscript subscript;
+    bool done;
+    if (in_memory(object) && lanes_set(eval, object, index, given, at, &done)) return done;
     if (in_memory(object) && (eval->parallel != NULL || subscript_has_tile(index)))
         return places_set(eval, object, index, given, at);
     if (!can_subscript(eval, object, index, at, &subscript)) return false;

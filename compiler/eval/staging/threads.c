@@ -75,6 +75,55 @@ Object *core_calls(Eval *eval, const Bound *bound)
     return object_bool(eval, node_calls(function->as.function.node, text));
 }
 
+typedef struct Reach {
+    Eval *eval;
+    const Function *function;
+    const char *prefix;
+    int depth; /* of the calls that are followed */
+    bool found;
+} Reach;
+
+static void search_function(Reach *reach, const Function *function);
+
+static void search_call(void *context, const Node *node)
+{
+    enum { DEEPEST = 8 };
+    Reach *reach = context;
+    const Node *callee = node->kind == NODE_Call ? NODE_AS(Call, node)->func : NULL;
+    if (!reach->found) node_visit_children(node, search_call, reach);
+    if (reach->found || callee == NULL || callee->kind != NODE_Name || reach->depth == DEEPEST)
+        return;
+    bool known;
+    Scope *scope = reach->function->closure;
+    const Object *called =
+        scope_lookup(reach->eval, scope, NODE_AS(Name, callee)->id, callee->span, &known);
+    if (called != NULL && called->kind == OBJECT_FUNCTION)
+        search_function(reach, &called->as.function);
+}
+
+static void search_function(Reach *reach, const Function *function)
+{
+    const Function *outer = reach->function;
+    reach->found = node_calls(function->node, reach->prefix);
+    reach->function = function;
+    reach->depth++;
+    if (!reach->found) node_visit_children(function->node, search_call, reach);
+    reach->depth--;
+    reach->function = outer;
+}
+
+/* reaches(function, prefix): the same, or of the functions that it calls by their names. */
+Object *core_reaches(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0], *prefix = bound->values[1];
+    if (function->kind != OBJECT_FUNCTION || prefix->kind != OBJECT_TEXT) return eval->no;
+    Reach reach = {.eval = eval,
+                   .prefix = arena_copy_text(eval->arena, prefix->as.text.data,
+                                             prefix->as.text.length)};
+    search_function(&reach, &function->as.function);
+    return object_bool(eval, reach.found);
+}
+
 /* earlier(function): what the function's name was bound to before it where it is defined; None: to
  * nothing. A module finds it by the statement, since it is evaluated lazily. */
 Object *core_earlier(Eval *eval, const Bound *bound)

@@ -143,6 +143,7 @@ static bool elements_are_own(const Op *a, const Op *b)
     if ((is_own_copy(a) && is_own_copy(b)) || are_written_apart(a, b))
         return operand(a, memory) == operand(b, memory);
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
+    if (op_int(a, ATTR_once, 0)) return false; /* it stands for others of other indices (pending.c) */
     return operand(a, memory) == operand(b, memory) && value_is_steady(operand(a, memory)) &&
            indices_are_own(a, b);
 }
