@@ -243,7 +243,7 @@ static const char *maps_text(Codegen *codegen, const Kernel *kernel)
     Kernel *copy = kernel_clone(kernel);
     Buf text = {0};
     for (Op *op = copy->host->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code == OP_launch) op_erase(op);
     }
     kernel_print(copy, &text);

@@ -370,7 +370,7 @@ static bool loop_waits(const Gen *gen, const Op *op)
 /* Counts the ops; true at the first that suspends, or when they are more than a segment has. */
 static bool region_suspends(const Gen *gen, const Region *region, int *count)
 {
-    for (const Op *op = region->first; op != NULL; op = op->next) {
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
         if ((op_info(op->code)->traits & COOP) || op_gives_way(op) || loop_waits(gen, op) ||
             ++*count > QUIRK_SEGMENT_OPS)
             return true;
@@ -395,7 +395,7 @@ void gen_region(Gen *gen, const Region *region)
     gen->yielded_count = 0;
     const bool may_cut = gen->machine->cut != NULL && region->parent != NULL &&
                          (region->parent->code == OP_launch || op_suspends(gen, region->parent));
-    for (const Op *op = region->first; op != NULL; op = op->next) {
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
         gen->op = op;
         if (gen->lines != NULL) lines_at(gen, op);
         if (may_cut && ++gen->segment_ops > QUIRK_SEGMENT_OPS) gen->machine->cut(gen);

@@ -7,31 +7,27 @@
 
 /* ---- kernels ---- */
 
-static Region *new_region(Kernel *kernel, Op *parent)
-{
-    Region *region = arena_new_of(kernel->arena, Region);
-    region->parent = parent;
-    region->kernel = kernel;
-    return region;
-}
-
 Kernel *kernel_new(Session *session, Name name, Span span)
 {
     Arena *arena = arena_new();
     Kernel *kernel = arena_new_of(arena, Kernel);
     kernel->arena = arena;
+    kernel->ops = arena_new();
     kernel->session = session;
     kernel->types = type_table_new(arena);
     kernel->layouts = layout_table_new(arena);
     kernel->name = name;
     kernel->span = span;
-    kernel->host = new_region(kernel, NULL);
+    kernel->host = arena_new_of(arena, Region);
+    kernel->host->kernel = kernel;
     return kernel;
 }
 
 void kernel_free(Kernel *kernel)
 {
-    if (kernel != NULL) arena_free(kernel->arena);
+    if (kernel == NULL) return;
+    arena_free(kernel->ops);
+    arena_free(kernel->arena);
 }
 
 /* Old storage is left to the arena; lists of operands and parameters are short. */
@@ -153,7 +149,7 @@ bool kernel_tensor_has(const Kernel *kernel, int parameter)
 
 Value *region_add_argument(Region *region, const Type *type, Name name)
 {
-    Arena *arena = region->kernel->arena;
+    Arena *arena = region->kernel->ops;
     const int count = region->argument_count;
     Value *value = arena_new_of(arena, Value);
     *value = (Value){.type = type, .region = region, .index = count, .name = name};
@@ -207,29 +203,51 @@ static void check_row(const Builder *builder, OpCode code, int operand_count,
         location.line, fault.data);
 }
 
-static void add_results(Arena *arena, Op *op, const Type *const *result_types)
+/* An op and what belongs to it in one piece. */
+static Op *new_op(Arena *arena, int operand_count, int result_count, int region_count)
 {
-    op->results = arena_new_array(arena, Value, op->result_count);
+    const size_t operands = (size_t)operand_count, results = (size_t)result_count,
+                 regions = (size_t)region_count;
+    Op *op = arena_alloc(arena, sizeof(Op) + results * sizeof(Value) +
+                                    operands * (sizeof(Value *) + sizeof(OpUse)) +
+                                    regions * (sizeof(Region *) + sizeof(Region)));
+    op->operand_count = operand_count;
+    op->result_count = result_count;
+    op->region_count = (short)region_count;
+    op->results = (Value *)(op + 1);
+    op->uses = (OpUse *)(op->results + results);
+    op->operands = (Value **)(op->uses + operands);
+    op->regions = (Region **)(op->operands + operands);
+    return op;
+}
+
+static void add_results(Op *op, const Type *const *result_types)
+{
     for (int i = 0; i < op->result_count; i++)
         op->results[i] = (Value){.type = result_types[i], .op = op, .index = i};
+}
+
+static void add_regions(Kernel *kernel, Op *op)
+{
+    Region *regions = (Region *)(op->regions + op->region_count);
+    for (int i = 0; i < op->region_count; i++) {
+        regions[i] = (Region){.parent = op, .kernel = kernel};
+        op->regions[i] = &regions[i];
+    }
 }
 
 Op *build_op(Builder *builder, OpCode code, int operand_count, Value *const *operands,
              int result_count, const Type *const *result_types)
 {
     check_row(builder, code, operand_count, operands, result_count, result_types);
-    Arena *arena = builder->kernel->arena;
-    Op *op = arena_new_of(arena, Op);
+    Op *op = new_op(builder->kernel->ops, operand_count, result_count, op_info(code)->regions);
     op->code = code;
     builder->kernel->built[code / 64] |= UINT64_C(1) << code % 64;
     op->span = builder->span;
-    op->result_count = result_count;
-    op->region_count = op_info(code)->regions;
-    add_results(arena, op, result_types);
-    op->regions = arena_new_array(arena, Region *, op->region_count);
-    for (int i = 0; i < op->region_count; i++) op->regions[i] = new_region(builder->kernel, op);
+    add_results(op, result_types);
+    add_regions(builder->kernel, op);
     link_op(builder, op);
-    op_set_operands(op, operand_count, operands);
+    uses_add(op, operands);
     return op;
 }
 
@@ -343,7 +361,7 @@ Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *exte
 
 static Attr *attr_slot(Op *op, AttrKey key)
 {
-    Arena *arena = op->parent->kernel->arena;
+    Arena *arena = op->parent->kernel->ops;
     int place = 0;
     while (place < op->attr_count && op->attrs[place].key < key) place++;
     if (place < op->attr_count && op->attrs[place].key == key) return &op->attrs[place];
@@ -375,7 +393,7 @@ void op_set_text(Op *op, AttrKey key, Name text)
 void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values)
 {
     CHECK(attr_kind(key) == ATTR_KIND_INTS && count >= 0);
-    int64_t *copy = arena_new_array(op->parent->kernel->arena, int64_t, count);
+    int64_t *copy = count ? arena_new_array(op->parent->kernel->ops, int64_t, count) : NULL;
     for (int i = 0; i < count; i++) copy[i] = values[i];
     *attr_slot(op, key) = (Attr){.key = key, .integers = copy, .count = count};
 }

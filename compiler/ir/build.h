@@ -56,6 +56,23 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
 
 /* ---- walk.c ---- */
 
+/* For walks. Of a large kernel ops are in no cache; those that a walk comes to soon, which mostly
+ * lie behind the one where it is, or before it, are asked for ahead. */
+enum { CACHE_LINE = 64, LINES_AHEAD = 16, LINES_OF_OP = 4 };
+#define OP_FETCH(op, lines) /* no function: gcc would drop it */                                   \
+    for (int i = 0; i < LINES_OF_OP; i++)                                                          \
+    __builtin_prefetch((const char *)(op) + ((lines) + i) * CACHE_LINE)
+static inline Op *op_next(const Op *op)
+{
+    OP_FETCH(op, LINES_AHEAD);
+    return op->next;
+}
+static inline Op *op_previous(const Op *op)
+{
+    OP_FETCH(op, -LINES_AHEAD);
+    return op->previous;
+}
+
 typedef void OpVisitor(Op *op, void *context);
 void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
@@ -65,9 +82,13 @@ void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
  * else that a pass does which has nothing to do there, as ops of a large kernel are in no cache. */
 void region_visit_those(Region *region, OpCode code, OpVisitor *visit, void *context);
 void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *context);
+/* Those that have one of the traits, likewise. */
+void region_visit_with(Region *region, OpTraits traits, OpVisitor *visit, void *context);
+void kernel_visit_with(Kernel *kernel, OpTraits traits, OpVisitor *visit, void *context);
 bool region_has(const Region *region, OpCode code); /* anywhere in it */
 bool kernel_had(const Kernel *kernel, OpCode code); /* ever */
-void op_erase(Op *op);                              /* unlinks it; nothing may use its results */
+bool kernel_had_any(const Kernel *kernel, OpTraits traits);
+void op_erase(Op *op); /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);
 /* Copies an op with its regions to the builder's place; operands and results through `map`, which
  * is extended. */

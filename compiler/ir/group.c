@@ -29,7 +29,7 @@ bool has_group(const Op *op)
 {
     if (is_group(op)) return true;
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             if (has_group(inner)) return true;
     return false;
 }

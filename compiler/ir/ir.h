@@ -37,12 +37,14 @@ struct Value {
     void *scratch;  /* a pass's own; NULL between passes */
 };
 
-/* What walks ask for comes first: of a large kernel most ops are in no cache. */
+/* What walks ask for comes first: of a large kernel most ops are in no cache. What belongs to an op
+ * lies right behind it (build.c). */
 struct Op {
     Op *next, *previous;
     Region *parent;
     OpCode code;
-    int operand_count, result_count, region_count, attr_count;
+    int operand_count, result_count;
+    short region_count, attr_count;
     Region **regions;
     Value *const *operands; /* changed by op_set_operand alone */
     OpUse *uses;            /* theirs, one each */
@@ -133,6 +135,7 @@ typedef struct Remark {
 
 struct Kernel {
     Arena *arena;
+    Arena *ops; /* these and theirs alone: those side by side in the program are so in memory */
     Session *session;
     TypeTable *types;
     LayoutTable *layouts;
@@ -154,12 +157,12 @@ struct Kernel {
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
     unsigned uses;           /* features that it may be compiled without: MAY_OVERLAP, MAY_PLAN */
     bool wants_remarks;
-    bool is_strict;       /* the emulator is to report what is defined here alone (ssa/strict.c) */
-    bool has_own_fences;  /* the fences of the asynchronous proxy are the author's where he comes
-                             from */
+    bool is_strict;      /* the emulator is to report what is defined here alone (ssa/strict.c) */
+    bool has_own_fences; /* the fences of the asynchronous proxy are the author's where he comes
+                            from */
     bool is_differentiated; /* it is staged for its gradient: slopes are kept */
-    bool guards_elements; /* those outside of a tensor are, where it comes from, too */
-    Remark *remarks;      /* the latest first */
+    bool guards_elements;   /* those outside of a tensor are, where it comes from, too */
+    Remark *remarks;        /* the latest first */
     uint64_t built[(OP_COUNT + 63) / 64]; /* a bit for each code of which there ever was an op */
 };
 

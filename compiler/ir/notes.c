@@ -112,10 +112,10 @@ static void add_to_plan(Plan *plan, const Op *op)
 static Plan plan_of(const Op *loop)
 {
     Plan plan = {.waits = -1};
-    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
         add_to_plan(&plan, op);
         if (op->code != OP_if) continue; /* a fill may hang on whether there is an iteration left */
-        for (const Op *inner = op->regions[0]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[0]->first; inner; inner = op_next(inner))
             add_to_plan(&plan, inner);
     }
     if (!plan.stages && plan.by_cp_async) plan.stages = op_int(loop, ATTR_stages, 0);

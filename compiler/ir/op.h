@@ -72,13 +72,16 @@ typedef enum AttrKey {
     ATTR_COUNT
 } AttrKey;
 
+/* The key says which of them it has. */
 typedef struct Attr {
     AttrKey key;
-    int64_t integer;
-    double number;
-    Name text;
-    const int64_t *integers;
-    int count;
+    int count; /* of integers */
+    union {
+        int64_t integer;
+        double number;
+        Name text;
+        const int64_t *integers; /* NULL: none */
+    };
 } Attr;
 
 #endif

@@ -95,7 +95,7 @@ static void name_region(Printer *printer, const Region *region)
 {
     for (int i = 0; i < region->argument_count; i++)
         name_value(printer, region->arguments[i], region->arguments[i]->name);
-    for (const Op *op = region->first; op != NULL; op = op->next) {
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
         for (int i = 0; i < op->result_count; i++)
             name_value(printer, &op->results[i], op->results[i].name);
         for (int i = 0; i < op->region_count; i++) name_region(printer, op->regions[i]);
@@ -242,7 +242,7 @@ static void print_note(Printer *printer, int depth, const Value *value, const ch
 static void print_buffer_notes(Printer *printer, const Region *region, int depth)
 {
     Buf text = {0};
-    for (const Op *op = region->first; op != NULL; op = op->next) {
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
         text.length = 0;
         if (note_of_buffer(op, &text)) print_note(printer, depth, &op->results[0], text.data);
         for (int i = 0; i < op->region_count; i++)
@@ -285,7 +285,7 @@ static void print_op(Printer *printer, const Op *op, int depth)
 
 static void print_region(Printer *printer, const Region *region, int depth)
 {
-    for (const Op *op = region->first; op != NULL; op = op->next) print_op(printer, op, depth);
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) print_op(printer, op, depth);
 }
 
 static void print_key(Printer *printer, const Parameter *parameter)

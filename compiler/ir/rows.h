@@ -26,7 +26,9 @@ bool rules_hold(const Kernel *kernel, const Op *op, Buf *out);
 /* The same type; until layouts are chosen, whatever its layout. */
 bool types_agree(const Kernel *kernel, const Type *a, const Type *b);
 
-/* uses.c: an op that is erased uses nothing. */
+/* uses.c: an op that is new uses these, as many as it has room for; one that is erased uses
+ * nothing. */
+void uses_add(Op *op, Value *const *operands);
 void uses_drop(Op *op);
 
 /* type.c: as type_print, with the names of layouts (Layout -> text) in the place of those that have

@@ -23,6 +23,14 @@ static void unlink_use(Op *op, int index)
     value->use_count--;
 }
 
+void uses_add(Op *op, Value *const *operands)
+{
+    for (int i = 0; i < op->operand_count; i++) {
+        ((Value **)op->operands)[i] = operands[i];
+        link_use(op, i);
+    }
+}
+
 void uses_drop(Op *op)
 {
     for (int i = 0; i < op->operand_count && op->uses != NULL; i++) unlink_use(op, i);
@@ -41,14 +49,12 @@ void op_set_operand(Op *op, int index, Value *value)
 
 void op_set_operands(Op *op, int count, Value *const *operands)
 {
-    Arena *arena = op->parent->kernel->arena;
-    Value **copy = arena_new_array(arena, Value *, count);
-    if (count > 0) memcpy(copy, operands, sizeof *copy * (size_t)count);
+    Arena *arena = op->parent->kernel->ops;
     uses_drop(op);
-    op->operands = copy;
+    op->operands = arena_new_array(arena, Value *, count);
     op->operand_count = count;
     op->uses = arena_new_array(arena, OpUse, count);
-    for (int i = 0; i < count; i++) link_use(op, i);
+    uses_add(op, operands);
 }
 
 void op_add_operands(Op *op, int count, Value *const *values)

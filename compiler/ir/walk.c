@@ -4,8 +4,7 @@
 void region_visit(Region *region, OpVisitor *visit, void *context)
 {
     for (Op *op = region->first, *next; op != NULL; op = next) {
-        next = op->next;
-        __builtin_prefetch(next); /* ops of a large kernel are in no cache */
+        next = op_next(op);
         visit(op, context);
         if (op->parent == NULL) continue; /* it was erased */
         for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], visit, context);
@@ -28,8 +27,16 @@ bool kernel_had(const Kernel *kernel, OpCode code)
     return kernel->built[code / 64] >> code % 64 & 1;
 }
 
+bool kernel_had_any(const Kernel *kernel, OpTraits traits)
+{
+    for (int code = 0; code < OP_COUNT; code++)
+        if (op_info((OpCode)code)->traits & traits && kernel_had(kernel, (OpCode)code)) return true;
+    return false;
+}
+
 typedef struct Those {
     OpCode code;
+    OpTraits traits;
     OpVisitor *visit;
     void *context;
 } Those;
@@ -51,9 +58,26 @@ void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *con
     region_visit_those(kernel->host, code, visit, context);
 }
 
+static void visit_with(Op *op, void *context)
+{
+    const Those *those = context;
+    if (op_has(op, those->traits)) those->visit(op, those->context);
+}
+
+void region_visit_with(Region *region, OpTraits traits, OpVisitor *visit, void *context)
+{
+    Those those = {.traits = traits, .visit = visit, .context = context};
+    if (kernel_had_any(region->kernel, traits)) region_visit(region, visit_with, &those);
+}
+
+void kernel_visit_with(Kernel *kernel, OpTraits traits, OpVisitor *visit, void *context)
+{
+    region_visit_with(kernel->host, traits, visit, context);
+}
+
 static bool holds(const Region *region, OpCode code)
 {
-    for (const Op *op = region->first; op != NULL; op = op->next) {
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
         if (op->code == code) return true;
         for (int i = 0; i < op->region_count; i++)
             if (holds(op->regions[i], code)) return true;
@@ -169,15 +193,21 @@ static void clone_region(const Region *from, Region *to, Map *map)
         map_set(to->kernel->arena, map, old, copy);
     }
     Builder inside = builder_at_end(to, (Span){0});
-    for (const Op *op = from->first; op != NULL; op = op->next) op_clone(&inside, op, map);
+    for (const Op *op = from->first; op != NULL; op = op_next(op)) op_clone(&inside, op, map);
 }
+
+enum { FEW = 8 }; /* operands */
 
 Op *op_clone(Builder *builder, const Op *op, Map *map)
 {
     Kernel *kernel = builder->kernel;
-    Value **operands = arena_new_array(kernel->arena, Value *, op->operand_count);
+    Value *some[FEW], **operands = op->operand_count <= FEW
+                                       ? some
+                                       : arena_new_array(kernel->arena, Value *, op->operand_count);
     for (int i = 0; i < op->operand_count; i++) operands[i] = copy_of(map, op->operands[i]);
-    const Type **types = arena_new_array(kernel->arena, const Type *, op->result_count);
+    const Type *one, **types = op->result_count <= 1
+                                   ? &one
+                                   : arena_new_array(kernel->arena, const Type *, op->result_count);
     for (int i = 0; i < op->result_count; i++) types[i] = type_in(kernel, op, op->results[i].type);
     Op *copy = build_op(builder, op->code, op->operand_count, operands, op->result_count, types);
     copy->span = op->span;

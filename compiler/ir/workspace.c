@@ -30,7 +30,7 @@ static void drop(Kernel *kernel, int index)
 {
     int first = kernel_argument_count(kernel);
     for (Op *op = kernel->host->first, *next; op != NULL; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code != OP_workspace_size) continue;
         int64_t of = op_int(op, ATTR_index, 0);
         if (of == index)

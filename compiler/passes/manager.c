@@ -165,7 +165,9 @@ static bool run_pass(const PassRow *pass, Kernel *kernel, PassContext *context,
     if (missing_for(pass, kernel)) return refuse(pass, kernel);
     const unsigned after = properties_after(pass, properties_of(kernel));
     uint64_t start = os_now_ns();
+    const ArenaMark mark = arena_mark(context->arena);
     bool fine = pass->run(kernel, context);
+    arena_reset(context->arena, mark);
     times_add(kernel->session->times, pass->name, start);
     analysis_keep(context, analyses_named(pass->preserves));
     if (!stage_result(kernel->session, fine, pass->name)) return false;
@@ -196,24 +198,35 @@ static bool run_from(int first, Kernel *kernel, PassContext *context, const Pass
     return true;
 }
 
+static PassContext begin(Kernel *kernel, const Target *target)
+{
+    return (PassContext){.kernel = kernel, .target = target, .arena = arena_new()};
+}
+
+static void end(PassContext *context)
+{
+    analysis_invalidate(context);
+    arena_free(context->arena);
+}
+
 bool passes_run(Kernel *kernel, const Target *target, const PassOptions *options)
 {
-    PassContext context = {.kernel = kernel, .target = target};
+    PassContext context = begin(kernel, target);
     const bool fine = run_from(first_for(kernel), kernel, &context, options);
-    analysis_invalidate(&context);
+    end(&context);
     return fine;
 }
 
 bool pass_run_named(Kernel *kernel, const Target *target, const char *name,
                     const PassOptions *options)
 {
-    PassContext context = {.kernel = kernel, .target = target};
     const PassRow *pass = pass_named(name);
     if (!pass) {
         diag_report(kernel->session->diags, DIAG_no_such_pass, kernel->span, name);
         return false;
     }
+    PassContext context = begin(kernel, target);
     const bool fine = run_pass(pass, kernel, &context, options);
-    analysis_invalidate(&context);
+    end(&context);
     return fine;
 }

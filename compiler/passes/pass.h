@@ -11,6 +11,7 @@
 typedef struct PassContext {
     Kernel *kernel;
     const Target *target;
+    Arena *arena;                 /* for what a pass notes: gone when it is done */
     struct FactTable *ranges;     /* NULL: nobody has asked since they were invalidated */
     struct Agreement *uniformity; /* likewise */
 } PassContext;

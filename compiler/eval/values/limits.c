@@ -35,8 +35,9 @@ static bool takes_too_much(Eval *eval, Span at, const char *what)
 
 bool eval_has_room(Eval *eval, size_t bytes, Span at)
 {
+    const Kernel *kernel = eval->staging != NULL ? eval->staging->kernel : NULL;
     const size_t most = most_memory(eval),
-                 staged = eval->staging != NULL ? arena_bytes(eval->staging->kernel->arena) : 0,
+                 staged = kernel ? arena_bytes(kernel->arena) + arena_bytes(kernel->ops) : 0,
                  taken = arena_bytes(eval->arena) + staged;
     if (taken <= most && bytes <= most - taken) return true;
     return takes_too_much(eval, at,

@@ -232,7 +232,7 @@ bool rule_while(const Check *check)
 static bool check_others(const Check *check)
 {
     if (!is_group(check->op)) return true;
-    for (const Op *op = check->op->regions[1]->first; op; op = op->next) {
+    for (const Op *op = check->op->regions[1]->first; op; op = op_next(op)) {
         const bool variable = op_row_names(op->code, OPERAND_variable);
         if (op->region_count || (op_info(op->code)->traits & (READS | WRITES | COOP) && !variable))
             return broken(check, "who is not in a thread group does something in its stead");

@@ -284,7 +284,7 @@ static void hide_region(Verifier *verifier, const Region *region)
 {
     for (int i = 0; i < region->argument_count; i++)
         map_remove(&verifier->visible, region->arguments[i]);
-    for (const Op *op = region->first; op != NULL; op = op->next)
+    for (const Op *op = region->first; op != NULL; op = op_next(op))
         for (int i = 0; i < op->result_count; i++) map_remove(&verifier->visible, &op->results[i]);
 }
 
@@ -294,7 +294,7 @@ static void check_region(Verifier *verifier, const Region *region)
         check_type(verifier, region->parent, region->arguments[i]);
         show(verifier, region->arguments[i]);
     }
-    for (const Op *op = region->first; op != NULL; op = op->next) check_op(verifier, op, region);
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) check_op(verifier, op, region);
     hide_region(verifier, region);
 }
 

@@ -6,7 +6,8 @@
 
 typedef struct Alive {
     Arena *arena;
-    Map begins, ends; /* ops -> the numbers of the op, and of the last one within it */
+    Map begins; /* ops -> their numbers */
+    Map ends;   /* ops with regions -> the number of the last one within */
     int count;
     int *joint;       /* by number: the ops so far that take whole tiles */
     int64_t *changes; /* by number: bits that are alive from there on, and were not before */
@@ -14,16 +15,17 @@ typedef struct Alive {
 
 static void number_ops(Alive *alive, const Region *region)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         map_set(alive->arena, &alive->begins, op, (void *)(intptr_t)++alive->count);
         const int begin = alive->count;
         int end = begin;
+        if (!op->region_count) continue;
         for (int i = 0; i < op->region_count; i++) {
             if (op->code == OP_if) alive->count = begin; /* one region or the other */
             number_ops(alive, op->regions[i]);
             end = alive->count > end ? alive->count : end;
         }
-        alive->count = op->region_count ? end + 1 : end;
+        alive->count = end + 1;
         map_set(alive->arena, &alive->ends, op, (void *)(intptr_t)alive->count);
     }
 }
@@ -35,7 +37,7 @@ static int begin_of(const Alive *alive, const Op *op)
 
 static int end_of(const Alive *alive, const Op *op)
 {
-    return (int)(intptr_t)map_get(&alive->ends, op);
+    return op->region_count ? (int)(intptr_t)map_get(&alive->ends, op) : begin_of(alive, op);
 }
 
 /* The last place where `op` needs a value of `region`. */
@@ -56,7 +58,7 @@ static bool takes_elements(const Op *op)
 
 static void count_joint(Alive *alive, const Region *region)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         alive->joint[begin_of(alive, op)] |= !takes_elements(op) && op_has(op, COOP);
         for (int i = 0; i < op->region_count; i++) count_joint(alive, op->regions[i]);
     }
@@ -85,11 +87,12 @@ static bool is_whole(const Alive *alive, const Value *value, int begin, int end)
 static void add(Alive *alive, const Value *value, const Region *region, int begin)
 {
     int end = begin;
+    if (value->type->kind != TYPE_TILE) return;
     for (const OpUse *use = value->uses; use; use = use->next) {
         const int place = place_of_use(alive, use->op, region);
         end = place > end ? place : end;
     }
-    if (value->type->kind != TYPE_TILE || !is_whole(alive, value, begin, end)) return;
+    if (!is_whole(alive, value, begin, end)) return;
     const int64_t bits = type_elements(value->type) * dtype_bits(value->type->dtype);
     alive->changes[begin] += bits;
     alive->changes[end] -= bits;
@@ -99,15 +102,26 @@ static void add_region(Alive *alive, const Region *region)
 {
     for (int i = 0; i < region->argument_count; i++)
         add(alive, region->arguments[i], region, begin_of(alive, region->parent));
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         for (int i = 0; i < op->region_count; i++) add_region(alive, op->regions[i]);
         for (int i = 0; i < op->result_count; i++)
             add(alive, &op->results[i], region, end_of(alive, op));
     }
 }
 
+static bool has_tiles(const Region *region)
+{
+    for (const Op *op = region->first; op; op = op_next(op)) {
+        if (op_has_tiles(op)) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (has_tiles(op->regions[i])) return true;
+    }
+    return false;
+}
+
 int64_t tile_bits_alive(const Region *region)
 {
+    if (!has_tiles(region)) return 0;
     Alive alive = {.arena = arena_new()};
     number_ops(&alive, region);
     alive.changes = arena_new_array(alive.arena, int64_t, alive.count + 2);

@@ -64,7 +64,7 @@ static bool is_one(const Value *extent)
 static bool add_dimension(Grad *grad, Op *launch, int dim, Coordinates *out)
 {
     Builder host = builder_before(launch);
-    for (Op *op = launch_region(launch)->first; op; op = op->next) {
+    for (Op *op = launch_region(launch)->first; op; op = op_next(op)) {
         if (op->code != OP_block_idx || op_int(op, ATTR_dim, 0) != dim) continue;
         split_index(grad, &host, op->results, launch->operands[dim], out);
         return true;

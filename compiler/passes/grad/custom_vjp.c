@@ -28,7 +28,7 @@ static void note_writes(Grad *grad, Op *op)
 {
     if (op_has(op, WRITES) && view_of(op)) map_set(grad->arena, &grad->effects, op, op);
     for (int i = 0; i < op->region_count; i++)
-        for (Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             note_writes(grad, inner);
 }
 
@@ -54,7 +54,7 @@ static void run_backward(Grad *grad, const Op *op, int count, Part part, Value *
     Op *before = grad->builder.region->last;
     set_arguments(grad, op, count, adjoints);
     replay(grad, region, false);
-    for (Op *made = before ? before->next : grad->builder.region->first; made; made = made->next)
+    for (Op *made = before ? before->next : grad->builder.region->first; made; made = op_next(made))
         note_writes(grad, made);
     for (int i = 0; i < op->operand_count; i++) {
         Value *adjoint = replayed(grad, region_terminator(region)->operands[i]);
@@ -139,7 +139,7 @@ static void put_first_region(Op *op)
 void settle_custom_vjp(Grad *grad, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count; i++) settle_custom_vjp(grad, op->regions[i]);
         if (op->code == OP_custom_vjp) put_first_region(op);
         if (op->code == OP_replayed) put_second_value(grad, op);

@@ -154,7 +154,7 @@ static void empty_branch(Need *need, Op *branch)
 static void drop(Need *need, Region *region)
 {
     for (Op *op = region->last, *previous; op; op = previous) {
-        previous = op->previous;
+        previous = op_previous(op);
         if (op_has(op, TERM)) continue;
         if (!map_has(&need->ops, op)) {
             op_erase(op);

@@ -249,7 +249,7 @@ static bool differentiate_launches(Grad *grad)
 
 static bool to_values(Kernel *kernel, const Target *target)
 {
-    PassContext context = {.kernel = kernel, .target = target};
+    PassContext context = {.kernel = kernel, .target = target, .arena = kernel->arena};
     shared_to_values(kernel);
     return pass_once(kernel, &context) && pass_simplify(kernel, &context) &&
            pass_regroup(kernel, &context) && pass_promote(kernel, &context) &&
@@ -268,7 +268,7 @@ Kernel *kernel_gradient(const Kernel *typed, const Target *target, bool consumes
 {
     Kernel *kernel = kernel_clone(typed);
     Grad grad = {.kernel = kernel, .arena = kernel->arena, .consumes = consumes};
-    PassContext context = {.kernel = kernel, .target = target};
+    PassContext context = {.kernel = kernel, .target = target, .arena = kernel->arena};
     kernel->is_differentiated = true;
     bool fine = !has_workspaces(kernel) && to_values(kernel, target);
     if (fine) add_gradients(&grad);

@@ -150,7 +150,7 @@ static void clear(Grad *grad, Value *memory)
 
 void memory_open(Grad *grad, const Region *region)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         if (op->code != OP_shared_alloc && op->code != OP_local_alloc) continue;
         if (!dtype_is_float(op->results->type->dtype)) continue;
         grad->builder.span = op->span;

@@ -45,7 +45,7 @@ Op *replay_op(Grad *grad, const Op *op, bool again)
 
 void replay(Grad *grad, const Region *region, bool again)
 {
-    for (const Op *op = region->first; op; op = op->next)
+    for (const Op *op = region->first; op; op = op_next(op))
         if (!(op_info(op->code)->traits & TERM)) {
             grad->builder.span = op->span;
             op_clone(&grad->builder, op, &grad->primal);

@@ -48,7 +48,7 @@ static bool constant_trips(const Trips *trips, int64_t *count)
 static int64_t ops_of(const Region *region)
 {
     int64_t count = 0;
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         count += op_has(op, PURE) && !op_has(op, COOP) ? 1 : COST_REPLAYED_ACCESS;
         for (int i = 0; i < op->region_count; i++) count += ops_of(op->regions[i]);
     }

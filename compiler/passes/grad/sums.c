@@ -106,7 +106,7 @@ static bool uses_inner(const Split *split, const Op *op)
     for (int i = 0; i < op->operand_count; i++)
         if (map_has(&split->inner, op->operands[i])) return true;
     for (int r = 0; r < op->region_count; r++)
-        for (const Op *at = op->regions[r]->first; at; at = at->next)
+        for (const Op *at = op->regions[r]->first; at; at = op_next(at))
             if (uses_inner(split, at)) return true;
     return false;
 }
@@ -122,7 +122,7 @@ static bool is_around(const Op *op, const Op *inner)
  * dropped, or the others. */
 static void copy_ops(Split *split, const Region *region, bool inner)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         const bool is_last =
             op == split->sum || op == split->dot || op == operand(split->sum, value)->op;
         if (is_around(op, split->sum)) {
@@ -291,7 +291,7 @@ static void copy_launch(Split *split, Op *launch, Op *sum)
     map_set(grad->arena, &grad->effects, split->sum, split->sum);
     drop_unneeded(grad, launch_region(split->launch));
     grad->effects = effects;
-    pass_simplify(grad->kernel, &(PassContext){.kernel = grad->kernel});
+    pass_simplify(grad->kernel, &(PassContext){.kernel = grad->kernel, .arena = grad->arena});
 }
 
 static bool split_sum(Grad *grad, Op *launch, Op *sum)
@@ -426,15 +426,15 @@ static void split_launch(Grad *grad, Op *launch)
 void arrange_sums(Grad *grad)
 {
     Kernel *kernel = grad->kernel;
-    PassContext context = {.kernel = kernel};
+    PassContext context = {.kernel = kernel, .arena = kernel->arena};
     pass_simplify(kernel, &context);
     for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code == OP_launch) split_launch(grad, op);
     }
     pass_simplify(kernel, &context);
     for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code == OP_launch) settle_sums(grad, op);
     }
 }

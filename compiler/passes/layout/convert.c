@@ -407,6 +407,7 @@ static void expand_region(Inference *inference, Region *region)
 
 void expand_converts(Inference *inference)
 {
+    if (!kernel_had(inference->kernel, OP_convert)) return;
     region_visit(inference->region, drop_unused, inference);
     expand_region(inference, inference->region);
 }

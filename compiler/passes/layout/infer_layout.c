@@ -421,6 +421,7 @@ static void find_taken(Op *op, void *context)
 static int64_t room_of(const Inference *inference)
 {
     Taken taken = {0};
+    if (!kernel_had(inference->kernel, OP_mbarrier_init)) return INT64_MAX;
     region_visit(inference->region, find_taken, &taken);
     return taken.mbarriers ? inference->target->shared_bytes - taken.bytes : INT64_MAX;
 }
@@ -479,15 +480,18 @@ static void limit_converted(Op *op, void *context)
 
 static void lay_out(Inference *inference)
 {
-    region_visit(inference->region, copy_sources, inference);
-    region_visit(inference->region, drop_originals, inference);
+    if (kernel_had_any(inference->kernel, REMAT)) {
+        region_visit(inference->region, copy_sources, inference);
+        region_visit(inference->region, drop_originals, inference);
+    }
     region_visit_those(inference->region, OP_anchor, anchor_shared, inference);
     region_visit_those(inference->region, OP_shared_reshape, prepare_reshaped, inference);
     const bool has_marks = kernel_had(inference->kernel, OP_mbarrier_arrive_on_copies),
                has_stores = kernel_had(inference->kernel, OP_tma_store);
     if (has_marks || has_stores) region_visit(inference->region, lay_out_for_copies, inference);
-    region_visit(inference->region, lay_out_shared, inference);
-    region_visit(inference->region, copy_for_mbarriers, inference);
+    region_visit_with(inference->region, ALLOCATES | ALIAS, lay_out_shared, inference);
+    if (has_marks || kernel_had_any(inference->kernel, TMA))
+        region_visit(inference->region, copy_for_mbarriers, inference);
     Classes classes = {.inference = inference};
     classes_init(&classes);
     choose_accumulators(&classes);

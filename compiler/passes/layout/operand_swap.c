@@ -77,7 +77,7 @@ static void find_use(Op *op, void *context)
 static Op *only_use(const Region *region, const Value *value)
 {
     Use use = {.value = value};
-    for (Op *op = region->first; op; op = op->next) op_visit(op, find_use, &use);
+    for (Op *op = region->first; op; op = op_next(op)) op_visit(op, find_use, &use);
     return use.count == 1 && use.op->parent == region ? use.op : NULL;
 }
 

@@ -406,7 +406,7 @@ static void lower_op(Lower *lower, Op *op)
 
 static void lower_ops(Lower *lower, const Region *from)
 {
-    for (Op *op = from->first; op; op = op->next) lower_op(lower, op);
+    for (Op *op = from->first; op; op = op_next(op)) lower_op(lower, op);
 }
 
 static void lower_launch(Lower *lower, Op *launch)
@@ -425,7 +425,7 @@ bool pass_lower(Kernel *kernel, PassContext *context)
 {
     FactTable *facts = analysis_ranges(context);
     for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code != OP_launch) continue;
         Lower lower = {
             .kernel = kernel, .target = context->target, .arena = arena_new(), .facts = facts};
@@ -434,7 +434,7 @@ bool pass_lower(Kernel *kernel, PassContext *context)
         arena_free(lower.arena);
     }
     for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code == OP_assume) op_erase(op); /* its require stays */
     }
     kernel->stage = STAGE_THREADED;

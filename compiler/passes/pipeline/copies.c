@@ -52,7 +52,7 @@ static bool is_plain(const Op *op)
 
 static bool body_is_plain(const Region *body)
 {
-    for (const Op *op = body->first; op; op = op->next)
+    for (const Op *op = body->first; op; op = op_next(op))
         if (!is_plain(op)) return false;
     return true;
 }
@@ -163,7 +163,7 @@ static void find_feeds_of(Loop *loop, Op *dot)
 
 static void find_feeds(Loop *loop)
 {
-    for (Op *op = loop->body->first; op; op = op->next)
+    for (Op *op = loop->body->first; op; op = op_next(op))
         if (op->code == OP_dot) find_feeds_of(loop, op);
 }
 
@@ -236,7 +236,7 @@ static void move_syncs(const Loop *loop)
 {
     bool found = false;
     for (Op *op = loop->body->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code != OP_sync) continue;
         found = true;
         op_erase(op);
@@ -276,7 +276,7 @@ static bool is_one_product(const Loop *loop)
         operand(dot, c) != loop->body->arguments[1] || operand(yield, values) != &dot->results[0] ||
         loop->feeds.data[0].alloc == loop->feeds.data[1].alloc)
         return false;
-    for (const Op *op = loop->body->first; op; op = op->next) {
+    for (const Op *op = loop->body->first; op; op = op_next(op)) {
         const bool scalar = !op->result_count || op->results[0].type->kind != TYPE_TILE;
         const bool own = op == dot || op->code == OP_shared_load || op->code == OP_transpose;
         if (!scalar && (!own || !is_used_once(op))) return false;
@@ -461,7 +461,7 @@ static int64_t loaded_bytes(const Loop *loop)
 
 static bool has_dot(const Region *body)
 {
-    for (const Op *op = body->first; op; op = op->next)
+    for (const Op *op = body->first; op; op = op_next(op))
         if (op->code == OP_dot) return true;
     return false;
 }
@@ -502,7 +502,7 @@ static void consider(Loop *loop)
 static void consider_loops(PassContext *context, Region *launch, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count; i++) consider_loops(context, launch, op->regions[i]);
         if (op->code != OP_for) continue;
         Loop loop = {.kernel = context->kernel,

@@ -96,7 +96,7 @@ static void explain_loop(Kernel *kernel, const Op *op)
 {
     Loop loop = {.op = op, .waits = -1};
     const Region *body = op->regions[op->region_count - 1];
-    for (const Op *inner = body->first; inner; inner = inner->next) look_at(&loop, inner);
+    for (const Op *inner = body->first; inner; inner = op_next(inner)) look_at(&loop, inner);
     if (loop.fills && !loop.takes) return; /* the other half of one that is told of */
     if (loop.count && (loop.takes || (loop.copies && loop.waits >= 0)))
         remark_multi_buffer(kernel, &loop);

@@ -289,7 +289,7 @@ static bool split_by(Masks *masks, Op *loop, Op *compare, int depth)
 
 static void split_loop(Masks *masks, Op *loop, int depth)
 {
-    for (Op *op = loop->regions[0]->first; op; op = op->next)
+    for (Op *op = loop->regions[0]->first; op; op = op_next(op))
         if (is_mask(op) && op->results[0].use_count > 0 && !map_has(&masks->done, op) &&
             split_by(masks, loop, op, depth))
             return;
@@ -300,7 +300,7 @@ static bool may_split(const Op *loop)
 {
     const Region *body = loop->regions[0];
     bool multiplies = false;
-    for (const Op *op = body->first; op; op = op->next) {
+    for (const Op *op = body->first; op; op = op_next(op)) {
         if (op->region_count || op->code == OP_copy_async || op->code == OP_copy_wait) return false;
         multiplies |= op->code == OP_dot;
     }

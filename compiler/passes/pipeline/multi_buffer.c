@@ -208,7 +208,7 @@ static void consider_loop(Pipeline *pipeline)
     if (own_groups) return; /* an inner loop's, or the author's: their count would not be right */
     region_visit(pipeline->pass->launch, collect_use, pipeline);
     region_visit(body, find_conditional, pipeline);
-    for (Op *op = body->first; op; op = op->next)
+    for (Op *op = body->first; op; op = op_next(op))
         if (op->code == OP_copy) consider_copy(pipeline, op);
 }
 
@@ -455,7 +455,7 @@ static bool prepares(const Op *op)
 static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
 {
     Op *dot = NULL;
-    for (Op *op = pipeline->loop->regions[0]->first; op; op = op->next) {
+    for (Op *op = pipeline->loop->regions[0]->first; op; op = op_next(op)) {
         const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
         if (op->region_count) return NULL;
         if (op->code == OP_copy) {
@@ -580,14 +580,14 @@ static void build_pipeline(Pipeline *pipeline)
 static int count_products(const Region *body)
 {
     int count = 0;
-    for (const Op *op = body->first; op; op = op->next) count += op->code == OP_dot;
+    for (const Op *op = body->first; op; op = op_next(op)) count += op->code == OP_dot;
     return count;
 }
 
 /* With tiles, beside a product whose operands are read in shared memory. */
 static bool has_other_work(const Region *body)
 {
-    for (const Op *op = body->first; op; op = op->next)
+    for (const Op *op = body->first; op; op = op_next(op))
         if (op->result_count && op->results[0].type->kind == TYPE_TILE && op->code != OP_dot &&
             op->code != OP_shared_load && op->code != OP_splat && !op_swaps(op))
             return true;
@@ -690,7 +690,7 @@ static void build_loop(Pipeline *pipeline)
 static void pipeline_region(const Pass *pass, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count; i++) pipeline_region(pass, op->regions[i]);
         const int64_t stages = op_int(op, ATTR_stages, 0);
         if (op->code != OP_for || stages < 1 || !op->region_count) continue;

@@ -100,7 +100,7 @@ static bool has_step(const Plan *plan, const Op *op)
 static void find_steps(Plan *plan)
 {
     plan->count = 1;
-    for (Op *op = body_of(plan)->first; op; op = op->next) {
+    for (Op *op = body_of(plan)->first; op; op = op_next(op)) {
         find_derived(plan, op);
         if (!has_step(plan, op)) continue;
         const Step step = {op, stage_of(plan, op)};
@@ -394,7 +394,7 @@ static bool is_branch_of_elements(const Pass *pass, const Op *op)
 {
     if (op->code != OP_if) return false;
     for (int r = 0; r < op->region_count; r++)
-        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[r]->first; inner; inner = op_next(inner))
             if (inner->code != OP_yield && !is_steady_load(pass, inner) &&
                 (!op_has(inner, PURE) || op_has(inner, COOP)))
                 return false;
@@ -421,7 +421,7 @@ static void flatten(Op *branch)
 {
     for (int r = 0; r < 2; r++)
         for (Op *op = branch->regions[r]->first, *next; op; op = next) {
-            next = op->next;
+            next = op_next(op);
             if (op->code != OP_yield) op_move_before(op, branch);
         }
     Builder builder = builder_before(branch);
@@ -474,7 +474,7 @@ static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
 static const char *fault_of_body(Plan *plan)
 {
     const Pass *pass = plan->pipeline->pass;
-    for (const Op *op = body_of(plan)->first; op; op = op->next) {
+    for (const Op *op = body_of(plan)->first; op; op = op_next(op)) {
         const char *fault = fault_of_op(plan->pipeline, op);
         if (fault) return fault;
         if (op->code == OP_dot && wgmma_can(pass->kernel, pass->target, op))
@@ -486,7 +486,7 @@ static const char *fault_of_body(Plan *plan)
 static void flatten_branches(Plan *plan)
 {
     for (Op *op = body_of(plan)->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code == OP_if) flatten(op);
     }
 }

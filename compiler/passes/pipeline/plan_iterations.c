@@ -523,7 +523,7 @@ static Op *build_choice(const Plan *plan, Builder *builder)
 static void move_tiles(Op *loop)
 {
     for (Op *op = loop->regions[0]->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->code == OP_shared_alloc) op_move_before(op, loop);
     }
 }

@@ -130,7 +130,7 @@ bool plan_feeds_products_alone(const Value *value)
 
 static bool is_written_in(const Region *body, const Op *alloc)
 {
-    for (const Op *op = body->first; op; op = op->next)
+    for (const Op *op = body->first; op; op = op_next(op))
         if ((op->code == OP_copy || op_has(op, STORES)) && touches(op, alloc)) return true;
     return false;
 }

@@ -42,7 +42,7 @@ static int64_t bytes_per_thread(const Type *tile)
 
 static bool loads_tiles(const Region *body)
 {
-    for (const Op *op = body->first; op; op = op->next)
+    for (const Op *op = body->first; op; op = op_next(op))
         if (op->code == OP_load) return true;
     return false;
 }
@@ -76,7 +76,7 @@ static const char *collect_loads(Prefetch *prefetch)
     prefetch->most = prefetch_room(prefetch->loop);
     region_visit(prefetch->loop->regions[0], find_global_write, &writes);
     if (writes) return "it writes global memory, which its loads may read";
-    for (Op *op = prefetch->loop->regions[0]->first; op; op = op->next) {
+    for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op)) {
         if (op->code != OP_load) continue;
         bool predictable = true;
         for (int i = 0; i < op->operand_count; i++)
@@ -168,7 +168,7 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
  * memory. */
 static Op *place_for_next(const Region *body)
 {
-    for (Op *op = body->first; op; op = op->next)
+    for (Op *op = body->first; op; op = op_next(op))
         if (op->code == OP_shared_load || op->code == OP_dot || op->region_count ||
             op->code == OP_yield)
             return op;
@@ -245,7 +245,7 @@ static void load_next(const Prefetch *prefetch)
 static void pipeline_region(Kernel *kernel, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
         Prefetch prefetch = {.kernel = kernel, .loop = op};
         if (op->code != OP_for || !region_terminator(op->regions[0]) ||

@@ -129,9 +129,9 @@ static void rename_index(Op *op, void *context)
 static void rename_indices(Kernel *kernel, Region *region, Op *rest, Value **indices)
 {
     Renaming renaming = {.kernel = kernel, .indices = indices};
-    for (Op *op = region->first; op != rest; op = op->next) op->scratch = op;
+    for (Op *op = region->first; op != rest; op = op_next(op)) op->scratch = op;
     region_visit(region, rename_index, &renaming);
-    for (Op *op = region->first; op != rest; op = op->next) op->scratch = NULL;
+    for (Op *op = region->first; op != rest; op = op_next(op)) op->scratch = NULL;
 }
 
 static void rasterize_launch(Kernel *kernel, Op *launch)

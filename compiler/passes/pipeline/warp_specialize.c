@@ -492,7 +492,7 @@ static bool fits_with_warpgroup(const Pipeline *pipeline, int64_t needed, int64_
 /* Whether threads read global memory in the loop, which other blocks cover for. */
 static bool loads_itself(const Op *loop)
 {
-    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
         const Value *memory = op_has(op, READS) && op->code != OP_copy ? op_memory(op) : NULL;
         if (memory && memory->type->kind == TYPE_VIEW) return true;
     }
@@ -965,7 +965,7 @@ static void build_groups(bool consumers_first, const Pipeline *pipeline, Builder
 static void move_to(const Region *group, Op *first)
 {
     for (Op *op = first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         op_move_before(op, group->last);
     }
 }

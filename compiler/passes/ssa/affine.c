@@ -453,7 +453,7 @@ static void visit(Op *op, void *context)
     Pass *pass = context;
     Block block;
     Value *rest;
-    if (!op_has(op, SCATTERED) || op_has(op, ATOMIC)) return;
+    if (op_has(op, ATOMIC)) return;
     pass->at = builder_before(op);
     pass->affine = (Map){0}; /* what is built stands before this op alone */
     if (!read_block(pass, op, &block) || !is_inside(pass, &block) ||
@@ -468,7 +468,7 @@ static void visit(Op *op, void *context)
 bool pass_affine(Kernel *kernel, PassContext *context)
 {
     Pass pass = {.kernel = kernel, .arena = arena_new(), .facts = analysis_ranges(context)};
-    kernel_visit(kernel, visit, &pass);
+    kernel_visit_with(kernel, SCATTERED, visit, &pass);
     arena_free(pass.arena);
     return true;
 }

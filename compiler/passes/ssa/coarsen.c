@@ -187,7 +187,7 @@ static bool matches(Pass *pass)
     if (!has_only(pass->launch, PLAIN, 2) || operand(pass->launch, x)->type->dtype != DTYPE_i32 ||
         !find_index(pass))
         return false;
-    for (Op *op = launch_region(pass->launch)->first; op; op = op->next) {
+    for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op)) {
         if (op->code == OP_if && !pass->guard) {
             pass->guard = op;
         } else if (op->results == pass->index) {
@@ -200,7 +200,7 @@ static bool matches(Pass *pass)
         }
     }
     if (!pass->guard || !read_guard(pass)) return false;
-    for (Op *op = pass->guard->regions[0]->first; op; op = op->next)
+    for (Op *op = pass->guard->regions[0]->first; op; op = op_next(op))
         if (op->code != OP_yield && !takes_part(pass, op)) return false;
     return pass->stores;
 }
@@ -302,7 +302,7 @@ static void give_each(Pass *pass, int64_t each)
     pass->at = builder_before(pass->guard);
     Value *mask = make_index(pass, each);
     for (Op *next, *op = pass->guard->regions[0]->first; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op_has(op, STORES) || (op_has(op, ELEMENT) && is_varying(pass, op->results)))
             move_access(pass, op, mask, each);
         else if (op->code != OP_yield && !is_varying(pass, op->results))

@@ -79,14 +79,14 @@ static void narrow(Op *op, void *context)
 static void visit_launches(PassContext *context, OpVisitor *visit)
 {
     Divisions divisions = {.kernel = context->kernel, .facts = analysis_ranges(context)};
-    for (Op *op = context->kernel->host->first; op; op = op->next)
+    for (Op *op = context->kernel->host->first; op; op = op_next(op))
         if (op->code == OP_launch) region_visit(op->regions[0], visit, &divisions);
     analysis_invalidate(context);
 }
 
 bool pass_divisions(Kernel *kernel, PassContext *context)
 {
-    (void)kernel;
+    if (!kernel_had_any(kernel, QUOTIENT | REMAINDER)) return true;
     visit_launches(context, simplify_sum);
     visit_launches(context, narrow);
     return true;

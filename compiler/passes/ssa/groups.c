@@ -130,10 +130,10 @@ static Op *without_tiles(Groups *groups, Op *group)
 static void cross_borders(Groups *groups, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (is_group(op)) {
             op = without_tiles(groups, op);
-            next = op->next;
+            next = op_next(op);
             Border border = {.groups = groups, .group = op, .before = builder_before(op)};
             border.entry = builder_at_end(op->regions[0], op->span);
             border.entry.before = op->regions[0]->first;

@@ -92,7 +92,7 @@ static bool is_own_way(const Masking *masking, const Op *op)
 
 static void collect(Masking *masking, const Region *region)
 {
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         const bool parts = op->region_count > 0 && !is_joint(op) && is_own_way(masking, op);
         if (parts || is_own(masking, op))
             vec_push(masking->arena, &masking->own, op);
@@ -155,7 +155,7 @@ static void take_apart(Masking *masking, Op *op)
 static void visit(Masking *masking, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count; i++) visit(masking, op->regions[i]);
         if (op->code == OP_if && op_int(op, ATTR_idle, 0)) take_apart(masking, op);
     }

@@ -78,7 +78,7 @@ static bool takes_part(Pass *pass, Op *op)
 /* Each product with the block's index is the place. */
 static bool is_for_places(const Pass *pass)
 {
-    for (const Op *op = launch_region(pass->launch)->first; op; op = op->next) {
+    for (const Op *op = launch_region(pass->launch)->first; op; op = op_next(op)) {
         if (op == pass->place) continue;
         for (int i = 0; i < op->operand_count; i++) {
             if (op->operands[i] == pass->place->results && !op_is_access(op)) return false;
@@ -94,7 +94,7 @@ static bool matches(Pass *pass)
         const AttrKey key = pass->launch->attrs[i].key;
         if (key != ATTR_warps && key != ATTR_agree) return false;
     }
-    for (Op *op = launch_region(pass->launch)->first; op; op = op->next)
+    for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op))
         if (!takes_part(pass, op)) return false;
     return pass->reads && pass->writes && is_for_places(pass);
 }
@@ -113,7 +113,7 @@ static void cut(Pass *pass, int64_t pieces)
                    build2(&host, OP_mul, grid, build_const(&host, grid->type->dtype, pieces)));
     op_set_operand(pass->place, operand_index(pass->place, b),
                    build_const(&at, operand(pass->place, b)->type->dtype, size));
-    for (Op *op = launch_region(pass->launch)->first; op; op = op->next)
+    for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op))
         if (op->result_count && op->results[0].type->kind == TYPE_TILE)
             op->results[0].type =
                 type_tile(kernel->types, op->results[0].type->dtype, 1, &size, NULL);

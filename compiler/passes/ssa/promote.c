@@ -19,24 +19,18 @@ typedef VEC(Value *) Values;
 
 typedef struct Promotion {
     Kernel *kernel;
-    Map current; /* var op's result -> its value now */
+    Arena *arena; /* what is noted; ops are the kernel's */
+    Map current;  /* var op's result -> its value now */
     VEC(Change) changes;
-    Map replaced; /* value of an erased op -> what stands for it */
-    Map anchors;  /* var op's result -> the op that said what its layout is to be */
-    Map sets;     /* op with regions -> the Values that variables_set found */
+    Map anchors; /* var op's result -> the op that said what its layout is to be */
+    Map sets;    /* op with regions -> the Values that variables_set found */
 } Promotion;
-
-static Value *resolve(const Promotion *promotion, Value *value)
-{
-    for (Value *next; (next = map_get(&promotion->replaced, value)) != NULL;) value = next;
-    return value;
-}
 
 static void set_current(Promotion *promotion, Value *variable, Value *value)
 {
     const Change change = {variable, map_get(&promotion->current, variable)};
-    vec_push(promotion->kernel->arena, &promotion->changes, change);
-    map_set(promotion->kernel->arena, &promotion->current, variable, value);
+    vec_push(promotion->arena, &promotion->changes, change);
+    map_set(promotion->arena, &promotion->current, variable, value);
 }
 
 /* The variables are what they were when there were so many changes. */
@@ -45,7 +39,7 @@ static void take_back(Promotion *promotion, size_t changes)
     while (promotion->changes.count > changes) {
         const Change change = promotion->changes.data[--promotion->changes.count];
         if (change.before)
-            map_set(promotion->kernel->arena, &promotion->current, change.variable, change.before);
+            map_set(promotion->arena, &promotion->current, change.variable, change.before);
         else
             map_remove(&promotion->current, change.variable);
     }
@@ -64,7 +58,7 @@ static Value *default_value(Builder *builder, const Type *type)
 static Value *variable_value(Promotion *promotion, Value *variable, Builder *builder)
 {
     Value *value = map_get(&promotion->current, variable);
-    if (value) return resolve(promotion, value);
+    if (value) return value;
     value = default_value(builder, variable->type->content);
     if (!value) {
         diag_report(promotion->kernel->session->diags, DIAG_unset_variable, builder->span,
@@ -85,7 +79,7 @@ typedef struct Collection {
 
 static void collect(Collection *collection, Value *variable)
 {
-    Arena *arena = collection->promotion->kernel->arena;
+    Arena *arena = collection->promotion->arena;
     if (map_has(&collection->left_out, variable)) return;
     map_set(arena, &collection->left_out, variable, variable);
     vec_push(arena, collection->set, variable);
@@ -95,7 +89,7 @@ static const Values *variables_set(Promotion *promotion, const Op *op);
 
 static void collect_op(Collection *collection, Op *op)
 {
-    Arena *arena = collection->promotion->kernel->arena;
+    Arena *arena = collection->promotion->arena;
     if (op->code == OP_var) map_set(arena, &collection->left_out, op->results, op->results);
     if (op->code == OP_var_set) collect(collection, operand(op, variable));
     if (op->region_count == 0) return;
@@ -108,12 +102,12 @@ static const Values *variables_set(Promotion *promotion, const Op *op)
 {
     Values *set = map_get(&promotion->sets, op);
     if (set) return set;
-    set = arena_new_of(promotion->kernel->arena, Values);
+    set = arena_new_of(promotion->arena, Values);
     Collection collection = {.promotion = promotion, .set = set};
     for (int i = 0; i < op->region_count; i++)
-        for (Op *inside = op->regions[i]->first; inside; inside = inside->next)
+        for (Op *inside = op->regions[i]->first; inside; inside = op_next(inside))
             collect_op(&collection, inside);
-    map_set(promotion->kernel->arena, &promotion->sets, op, set);
+    map_set(promotion->arena, &promotion->sets, op, set);
     return set;
 }
 
@@ -126,12 +120,12 @@ static bool promote_region(Promotion *promotion, Region *region);
 static bool extend_terminator(Promotion *promotion, Region *region, const Values *variables,
                               Span span)
 {
-    Arena *arena = promotion->kernel->arena;
+    Arena *arena = promotion->arena;
     Op *old = region_terminator(region);
     Builder builder = old ? builder_before(old) : builder_at_end(region, span);
     Values operands = {0};
     for (int i = 0; old && i < old->operand_count; i++)
-        vec_push(arena, &operands, resolve(promotion, old->operands[i]));
+        vec_push(arena, &operands, old->operands[i]);
     for (size_t i = 0; i < variables->count; i++) {
         Value *value = variable_value(promotion, variables->data[i], &builder);
         if (!value) return false;
@@ -146,12 +140,11 @@ static bool extend_terminator(Promotion *promotion, Region *region, const Values
  * replaced. */
 static Op *widen_op(Promotion *promotion, Op *op, const Values *variables, bool carried)
 {
-    Arena *arena = promotion->kernel->arena;
+    Arena *arena = promotion->arena;
     Builder builder = builder_before(op);
     Values operands = {0};
     VEC(const Type *) types = {0};
-    for (int i = 0; i < op->operand_count; i++)
-        vec_push(arena, &operands, resolve(promotion, op->operands[i]));
+    for (int i = 0; i < op->operand_count; i++) vec_push(arena, &operands, op->operands[i]);
     for (int i = 0; i < op->result_count; i++) vec_push(arena, &types, op->results[i].type);
     for (size_t i = 0; i < variables->count; i++) {
         vec_push(arena, &types, variables->data[i]->type->content);
@@ -163,7 +156,7 @@ static Op *widen_op(Promotion *promotion, Op *op, const Values *variables, bool 
     Op *wide = op_rebuild(op, (int)operands.count, operands.data, (int)types.count, types.data);
     for (int i = 0; i < op->result_count; i++) {
         wide->results[i].name = op->results[i].name;
-        map_set(arena, &promotion->replaced, &op->results[i], &wide->results[i]);
+        value_replace(&op->results[i], &wide->results[i]);
     }
     return wide;
 }
@@ -218,7 +211,6 @@ static bool promote_loop(Promotion *promotion, Op *op)
 static void set_variable(Promotion *promotion, Builder *builder, Value *variable, Value *value)
 {
     const Op *said = map_get(&promotion->anchors, variable);
-    value = resolve(promotion, value);
     if (said) {
         Op *anchor = build_op(builder, OP_anchor, 1, &value, 0, NULL);
         op_set_text(anchor, ATTR_text, op_attr(said, ATTR_text)->text);
@@ -232,13 +224,12 @@ static void collect_anchor(Op *op, void *context)
 {
     Promotion *promotion = context;
     if (op->code != OP_anchor || operand(op, tile)->type->kind != TYPE_VAR) return;
-    map_set(promotion->kernel->arena, &promotion->anchors, operand(op, tile), op);
+    map_set(promotion->arena, &promotion->anchors, operand(op, tile), op);
     op_erase(op); /* stays readable: it is the arena's */
 }
 
 static bool promote_op(Promotion *promotion, Op *op)
 {
-    Arena *arena = promotion->kernel->arena;
     Builder builder = builder_before(op);
     switch ((int)op->code) {
     case OP_var:
@@ -251,7 +242,7 @@ static bool promote_op(Promotion *promotion, Op *op)
     case OP_var_get: {
         Value *value = variable_value(promotion, operand(op, variable), &builder);
         if (!value) return false;
-        map_set(arena, &promotion->replaced, op->results, value);
+        value_replace(op->results, value);
         op_erase(op);
         return true;
     }
@@ -267,7 +258,7 @@ static bool promote_op(Promotion *promotion, Op *op)
 static bool promote_region(Promotion *promotion, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (!promote_op(promotion, op)) return false;
     }
     return true;
@@ -281,11 +272,9 @@ static void erase_variable(Op *op, void *context)
 
 bool pass_promote(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    Promotion promotion = {.kernel = kernel};
+    Promotion promotion = {.kernel = kernel, .arena = context->arena};
     kernel_visit_those(kernel, OP_anchor, collect_anchor, &promotion);
     if (!promote_region(&promotion, kernel->host)) return false;
-    region_replace(kernel->host, &promotion.replaced);
     kernel_visit_those(kernel, OP_var, erase_variable, NULL);
     return true;
 }

@@ -77,7 +77,7 @@ static bool uses(const Op *op, const Value *tile)
  * all ways to here. */
 static bool is_written_first(const Region *region, const Value *tile, bool *written)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         const bool used = uses(op, tile), before = *written;
         bool after = op->code == OP_if;
         if (used && !writes_whole(op) && !before) return false;
@@ -198,7 +198,7 @@ static bool may_write(const Op *op)
 static bool note_writes(Tiles *tiles, const Region *region)
 {
     bool any = false;
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         bool writes = may_write(op);
         for (int r = 0; r < op->region_count; r++) writes |= note_writes(tiles, op->regions[r]);
         op->scratch = writes ? tiles : NULL;
@@ -211,7 +211,7 @@ static void reuse_loads(Tiles *tiles, const Region *region, OpVec *loaded)
 {
     const size_t before = loaded->count;
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (op->scratch) loaded->count = 0;
         op->scratch = NULL;
         for (int r = 0; r < op->region_count; r++) reuse_loads(tiles, op->regions[r], loaded);

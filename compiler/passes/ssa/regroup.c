@@ -55,7 +55,7 @@ static bool is_own(const Op *op)
         return true;
     if (!is_control(op)) return op_has(op, PURE) && !op_has(op, COOP);
     for (int i = 0; i < op->region_count && !is_group(op); i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             if (!is_own(inner)) return false;
     return true;
 }
@@ -113,7 +113,7 @@ static void find_groups(Run *run, const Op *op, bool within)
         return;
     }
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             find_groups(run, inner, true);
 }
 
@@ -133,7 +133,7 @@ static Run find_run(Kernel *kernel, Arena *arena, Op *first)
 static bool is_used_only_here(const Run *run, const Value *value)
 {
     int uses = 0;
-    for (const Op *op = run->first; op != run->last->next; op = op->next)
+    for (const Op *op = run->first; op != run->last->next; op = op_next(op))
         uses += op_count_uses(op, value);
     return uses == value->use_count;
 }
@@ -150,7 +150,7 @@ static bool goes(const Run *run, const Op *op)
 
 static void choose(Run *run)
 {
-    for (Op *op = run->first; op != run->last->next; op = op->next) {
+    for (Op *op = run->first; op != run->last->next; op = op_next(op)) {
         if (!goes(run, op)) continue;
         map_set(run->arena, &run->going, op, op);
         for (int i = 0; i < op->result_count; i++)
@@ -177,14 +177,14 @@ static void note_variables(Run *run, const Op *op)
     if (op->code == OP_var_set && !is_inner(run, operand(op, variable)))
         vec_push(run->arena, &run->set, operand(op, variable));
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             note_variables(run, inner);
 }
 
 /* What all set has to be set in all threads, or is a tile that one group alone uses. */
 static void check_variables(Run *run)
 {
-    for (const Op *op = run->first; op != run->last->next; op = op->next)
+    for (const Op *op = run->first; op != run->last->next; op = op_next(op))
         if (map_has(&run->going, op)) note_variables(run, op);
     for (size_t i = 0; i < run->set.count; i++) {
         const TileUse *use = map_get(&run->tiles, run->set.data[i]);
@@ -198,7 +198,7 @@ static void check_variables(Run *run)
 static void keep_only(const Run *run, Region *region, ThreadGroup group)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         if (is_group(op)) {
             Region *body = op->regions[0];
             const bool is_its = group_is_same(group_threads(op), group);
@@ -239,7 +239,7 @@ static void note_seen(Op *op, void *context)
 static void own_tiles(const Run *run, Region *region)
 {
     Seen seen = {.arena = run->arena};
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         Value *variable = op->code == OP_var_set ? operand(op, variable) : NULL;
         const bool is_first = variable && !map_has(&seen.variables, variable);
         op_visit(op, note_seen, &seen);
@@ -262,7 +262,7 @@ static Region *build_group(const Run *run, const Op *first)
     Op *branch = build_op(&at, OP_if, 1, &inside, 0, NULL);
     Builder members = builder_at_end(branch->regions[0], at.span),
             others = builder_at_end(branch->regions[1], at.span);
-    for (Op *op = run->first; op != run->last->next; op = op->next)
+    for (Op *op = run->first; op != run->last->next; op = op_next(op))
         if (map_has(&run->going, op)) op_clone(&members, op, &copies);
     build_op(&members, OP_yield, 0, NULL, 0, NULL);
     build_op(&others, OP_yield, 0, NULL, 0, NULL);

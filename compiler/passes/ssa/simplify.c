@@ -28,7 +28,8 @@ typedef struct Table {
 
 typedef struct Simplifier {
     Kernel *kernel;
-    Map replaced;
+    Arena *arena; /* what is noted; ops are the kernel's */
+    Map replaced; /* what loops carried for nobody, while others are looked at */
     Table table;
     bool changed;
 } Simplifier;
@@ -42,10 +43,8 @@ static uint32_t mix(uint32_t hash, uint64_t more)
 
 static uint32_t hash_attr(uint32_t hash, const Attr *attr)
 {
-    uint64_t bits;
-    memcpy(&bits, &attr->number, sizeof bits);
-    hash = mix(mix(mix(hash, (uint64_t)attr->key), (uint64_t)attr->integer), bits);
-    hash = mix(hash, (uintptr_t)attr->text);
+    hash = mix(hash, (uint64_t)attr->key);
+    if (attr->count == 0) return mix(hash, (uint64_t)attr->integer); /* whatever it is */
     for (int i = 0; i < attr->count; i++) hash = mix(hash, (uint64_t)attr->integers[i]);
     return hash;
 }
@@ -61,11 +60,9 @@ static uint32_t hash_op(const Op *op)
 
 static bool same_attr(const Attr *a, const Attr *b)
 {
-    if (a->key != b->key || a->integer != b->integer || a->text != b->text || a->count != b->count)
-        return false;
-    if (memcmp(&a->number, &b->number, sizeof a->number) != 0) return false; /* -0.0 is not 0.0 */
-    return a->count == 0 ||
-           memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
+    if (a->key != b->key || a->count != b->count) return false;
+    if (a->count == 0) return a->integer == b->integer; /* bits: -0.0 is not 0.0 */
+    return memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
 }
 
 static bool same_op(const Op *a, const Op *b)
@@ -98,20 +95,20 @@ static void set_size(Simplifier *simplifier, int bits)
 {
     Table *table = &simplifier->table;
     table->bits = bits;
-    table->stages = arena_new_array(simplifier->kernel->arena, Known *, (size_t)1 << bits);
+    table->stages = arena_new_array(simplifier->arena, Known *, (size_t)1 << bits);
     for (size_t i = 0; i < table->scope.count; i++) enter(table, table->scope.data[i]);
 }
 
-static const Op *find_equal(Simplifier *simplifier, Op *op)
+static Op *find_equal(Simplifier *simplifier, Op *op)
 {
     Table *table = &simplifier->table;
     const uint32_t hash = hash_op(op);
     for (const Known *known = *stage_of(table, hash); known; known = known->next)
         if (known->hash == hash && same_op(known->op, op)) return known->op;
-    Known *known = arena_new_of(simplifier->kernel->arena, Known);
+    Known *known = arena_new_of(simplifier->arena, Known);
     *known = (Known){.op = op, .hash = hash};
     enter(table, known);
-    vec_push(simplifier->kernel->arena, &table->scope, known);
+    vec_push(simplifier->arena, &table->scope, known);
     if (table->scope.count >> table->bits) set_size(simplifier, table->bits + 2);
     return NULL;
 }
@@ -203,14 +200,13 @@ static Value *identity(Builder *builder, Op *op)
 /* ---- decided branches, empty loops ---- */
 
 /* Moves a region's ops before `op` and lets its yield's operands stand for the results. */
-static void inline_region(Simplifier *simplifier, Op *op, Region *region)
+static void inline_region(Op *op, Region *region)
 {
     for (Op *inner = region->first, *next; inner; inner = next) {
         next = inner->next;
         if (inner->code == OP_yield) {
             for (int i = 0; i < inner->operand_count; i++)
-                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
-                        inner->operands[i]);
+                value_replace(&op->results[i], inner->operands[i]);
             op_erase(inner);
         } else {
             op_move_before(inner, op);
@@ -220,44 +216,37 @@ static void inline_region(Simplifier *simplifier, Op *op, Region *region)
 }
 
 /* A loop of one iteration is its body, when no pass has business with loops any more. */
-static bool run_once(Simplifier *simplifier, Op *loop)
+static bool run_once(const Kernel *kernel, Op *loop)
 {
     Region *body = loop->regions[0];
-    if (simplifier->kernel->stage != STAGE_THREADED || loop_trips(loop) != 1) return false;
+    if (kernel->stage != STAGE_THREADED || loop_trips(loop) != 1) return false;
     for (int i = 0; i < body->argument_count; i++)
-        map_set(simplifier->kernel->arena, &simplifier->replaced, body->arguments[i],
-                i ? operand_list(loop, init)[i - 1] : operand(loop, begin));
-    inline_region(simplifier, loop, body);
+        value_replace(body->arguments[i],
+                      i ? operand_list(loop, init)[i - 1] : operand(loop, begin));
+    inline_region(loop, body);
     return true;
 }
 
-static bool decide(Simplifier *simplifier, Op *op)
+static bool decide(const Kernel *kernel, Op *op)
 {
     int64_t begin, end;
     if (op->code == OP_if && value_constant(operand(op, condition), &begin)) {
-        inline_region(simplifier, op, op->regions[begin ? 0 : 1]);
+        inline_region(op, op->regions[begin ? 0 : 1]);
         return true;
     }
     if (op->code != OP_for) return false;
-    if (run_once(simplifier, op)) return true;
+    if (run_once(kernel, op)) return true;
     if (!value_constant(operand(op, begin), &begin) || !value_constant(operand(op, end), &end) ||
         begin < end ||
         operand(op, begin)->type->dtype == DTYPE_u64) /* constants have a sign here */
         return false;
     for (int i = 0; i < op->result_count; i++)
-        map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
-                operand_list(op, init)[i]);
+        value_replace(&op->results[i], operand_list(op, init)[i]);
     op_erase(op);
     return true;
 }
 
 /* ---- one walk ---- */
-
-static Value *resolve(const Simplifier *simplifier, Value *value)
-{
-    for (Value *next; (next = map_get(&simplifier->replaced, value)) != NULL;) value = next;
-    return value;
-}
 
 static bool simplify_op(Simplifier *simplifier, Op *op)
 {
@@ -265,17 +254,16 @@ static bool simplify_op(Simplifier *simplifier, Op *op)
     Value *value = fold_constants(&builder, op);
     if (!value) value = identity(&builder, op);
     if (!value && op_info(op->code)->traits & PURE && !op->region_count) {
-        const Op *equal = find_equal(simplifier, op);
+        Op *equal = find_equal(simplifier, op);
         if (equal) {
             for (int i = 0; i < op->result_count; i++)
-                map_set(simplifier->kernel->arena, &simplifier->replaced, &op->results[i],
-                        &equal->results[i]);
+                value_replace(&op->results[i], &equal->results[i]);
             op_erase(op);
             return true;
         }
     }
     if (!value) return false;
-    map_set(simplifier->kernel->arena, &simplifier->replaced, op->results, value);
+    value_replace(op->results, value);
     op_erase(op);
     return true;
 }
@@ -297,11 +285,9 @@ static void simplify_region(Simplifier *simplifier, Region *region)
 {
     size_t mark = simplifier->table.scope.count;
     for (Op *op = region->first, *next; op; op = next) {
-        for (int i = 0; i < op->operand_count; i++)
-            op_set_operand(op, i, resolve(simplifier, op->operands[i]));
-        next = op->next;
+        next = op_next(op);
         Op *previous = op->previous;
-        if (decide(simplifier, op)) { /* what was inlined comes next */
+        if (decide(simplifier->kernel, op)) { /* what was inlined comes next */
             next = previous ? previous->next : region->first;
             simplifier->changed = true;
             continue;
@@ -326,7 +312,7 @@ static bool has_effect(const Op *op)
     if (op->code == OP_launch || op->code == OP_while)
         return true; /* a while may not end: keep it */
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             if (inner->code != OP_yield && has_effect(inner)) return true;
     return false;
 }
@@ -343,7 +329,7 @@ static bool drop_dead(Region *region)
 {
     bool dropped = false;
     for (Op *op = region->last, *previous; op; op = previous) {
-        previous = op->previous;
+        previous = op_previous(op);
         if (is_used(op) || has_effect(op)) {
             for (int i = op->region_count - 1; i >= 0; i--) dropped |= drop_dead(op->regions[i]);
             continue;
@@ -374,7 +360,7 @@ static void remove_argument(Region *region, int index)
 /* The ops' results are an array in place, so a loop with fewer results is a new op. */
 static void narrow_loop(Simplifier *simplifier, Op *loop, int index)
 {
-    Arena *arena = simplifier->kernel->arena;
+    Arena *arena = simplifier->arena;
     VEC(const Type *) types = {0};
     for (int i = 0; i < loop->result_count; i++)
         if (i != index) vec_push(arena, &types, loop->results[i].type);
@@ -415,9 +401,8 @@ static void forward_invariants(Simplifier *simplifier, Op *loop)
         if (yield->operands[i] != argument || map_has(&simplifier->replaced, argument)) continue;
         bool used = loop->results[i].use_count > 0 || argument->use_count > 1;
         if (!used) continue;
-        map_set(simplifier->kernel->arena, &simplifier->replaced, argument,
-                operand_list(loop, init)[i]);
-        map_set(simplifier->kernel->arena, &simplifier->replaced, &loop->results[i],
+        map_set(simplifier->arena, &simplifier->replaced, argument, operand_list(loop, init)[i]);
+        map_set(simplifier->arena, &simplifier->replaced, &loop->results[i],
                 operand_list(loop, init)[i]);
         simplifier->changed = true;
     }
@@ -426,7 +411,7 @@ static void forward_invariants(Simplifier *simplifier, Op *loop)
 static void narrow_loops(Simplifier *simplifier, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count; i++) narrow_loops(simplifier, op->regions[i]);
         if (op->code != OP_for || !op->regions[0]->last) continue;
         int useless = find_useless_carry(op);
@@ -441,9 +426,7 @@ static bool simplify_once(Simplifier *simplifier)
 {
     Kernel *kernel = simplifier->kernel;
     simplifier->changed = false;
-    simplifier->replaced = (Map){0};
     simplify_region(simplifier, kernel->host);
-    region_replace(kernel->host, &simplifier->replaced);
     simplifier->changed |= drop_dead(kernel->host);
     simplifier->replaced = (Map){0};
     if (kernel_had(kernel, OP_for)) narrow_loops(simplifier, kernel->host);
@@ -453,9 +436,9 @@ static bool simplify_once(Simplifier *simplifier)
 
 bool pass_simplify(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    Simplifier *simplifier = arena_new_of(kernel->arena, Simplifier);
+    Simplifier *simplifier = arena_new_of(context->arena, Simplifier);
     simplifier->kernel = kernel;
+    simplifier->arena = context->arena;
     set_size(simplifier, FIRST_BITS);
     for (int iteration = 0; iteration < ITERATIONS && simplify_once(simplifier); iteration++)
         ;

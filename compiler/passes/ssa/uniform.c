@@ -56,7 +56,7 @@ static const Op *find_joint(Uniform *uniform, const Op *op)
     if (!op->region_count) return NULL;
     if (map_has(&uniform->joint, op)) return map_get(&uniform->joint, op);
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *at = op->regions[i]->first; at; at = at->next)
+        for (const Op *at = op->regions[i]->first; at; at = op_next(at))
             found = better_joint(better_joint(found, is_joint(at) ? at : NULL),
                                  find_joint(uniform, at));
     map_set(uniform->arena, &uniform->joint, op, (void *)found);
@@ -170,7 +170,7 @@ static void check_op(Op *op, void *context)
 static void settle_iterations(Op *op, void *context)
 {
     Uniform *uniform = context;
-    if (op->code != OP_for || !joint_inside(uniform, op) || !threads_part(uniform->agreement, op) ||
+    if (!joint_inside(uniform, op) || !threads_part(uniform->agreement, op) ||
         !block_stride_settle(uniform->context, op))
         return;
     agree_anew(uniform);
@@ -289,7 +289,7 @@ static void share_result(Kernel *kernel, Op *op)
 static void settle_once(Op *op, void *context)
 {
     Uniform *uniform = context;
-    if (!op_is_element(op) || !op_int(op, ATTR_once, 0)) return;
+    if (!op_int(op, ATTR_once, 0)) return;
     if (operand(op, memory)->type->kind == TYPE_LOCAL || !all_agree(uniform, op)) {
         op_set_int(op, ATTR_once, 0);
         if (op_has(op, ATOMIC)) /* what followed from its result may differ now */
@@ -305,8 +305,8 @@ static void settle_once(Op *op, void *context)
 static void agree_control(Op *op, void *context)
 {
     Uniform *uniform = context;
-    const Op *launch = op_enclosing(op, OP_launch);
-    if (!op->region_count || !launch || !op_int(launch, ATTR_agree, 0) || is_group(op)) return;
+    const Op *launch = op->region_count ? op_enclosing(op, OP_launch) : NULL;
+    if (!launch || !op_int(launch, ATTR_agree, 0) || is_group(op)) return;
     const Op *joint = joint_inside(uniform, op);
     if (!joint || !threads_part(uniform->agreement, op) ||
         !control_agree(uniform->agreement, uniform->kernel, op, joint))
@@ -318,20 +318,21 @@ static void agree_control(Op *op, void *context)
 
 static void find_reason(Op *op, void *context)
 {
-    *(bool *)context |= op_has(op, DIVERGES);
+    (void)op;
+    *(bool *)context = true;
 }
 
 bool pass_uniform(Kernel *kernel, PassContext *context)
 {
     bool any = false;
-    kernel_visit(kernel, find_reason, &any);
+    kernel_visit_with(kernel, DIVERGES, find_reason, &any);
     if (!any) return true;
     Uniform uniform = {.kernel = kernel,
                        .context = context,
                        .agreement = analysis_uniformity(context),
                        .arena = arena_new()};
-    kernel_visit(kernel, settle_iterations, &uniform);
-    kernel_visit(kernel, settle_once, &uniform);
+    kernel_visit_those(kernel, OP_for, settle_iterations, &uniform);
+    kernel_visit_with(kernel, ELEMENT, settle_once, &uniform);
     kernel_visit(kernel, hoist_joint, &uniform);
     kernel_visit(kernel, agree_control, &uniform);
     for (Op *op = kernel->host->first; op; op = op->next)

@@ -39,7 +39,7 @@ static bool is_copied(const Op *op)
 {
     if (op->code == OP_shared_alloc || op_has_tiles(op)) return false;
     for (int r = 0; r < op->region_count; r++)
-        for (const Op *inside = op->regions[r]->first; inside; inside = inside->next)
+        for (const Op *inside = op->regions[r]->first; inside; inside = op_next(inside))
             if (!is_copied(inside)) return false;
     return !op_has(op, COPY | DOT | ASYNC | WAITS | MBARRIER | PIPELINE_BARRIER);
 }
@@ -148,7 +148,7 @@ static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
 /* Takes what becomes of the region from what may be made; false: that is too much. */
 static bool count_region(Unroll *unroll, const Region *region, Map *known)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         if (--unroll->left < 0) return false;
         if (map_has(&unroll->wanted, op)) {
             if (!count_loop(unroll, op, known)) return false;
@@ -202,7 +202,7 @@ static void look_at_array(Op *op, void *context)
 {
     Unroll *unroll = context;
     Indices indices = {.unroll = unroll};
-    if (op->code != OP_local_alloc || type_elements(op->results[0].type) > COST_ARRAY_ELEMENTS ||
+    if (type_elements(op->results[0].type) > COST_ARRAY_ELEMENTS ||
         !follow_uses(&indices, op->results))
         return;
     if (!want(unroll, &indices.loops))
@@ -217,7 +217,7 @@ static void look_at_loop(Op *op, void *context)
     Unroll *unroll = context;
     const Map nothing = {0};
     Trips trips;
-    if (op->code != OP_for || !trips_of(&nothing, op, &trips) || !is_copied(op)) return;
+    if (!trips_of(&nothing, op, &trips) || !is_copied(op)) return;
     const int64_t wanted = op_int(op, ATTR_unroll, 0);
     OpVec loops = {0};
     if (wanted < 2 || (trips.end - trips.begin - 1) / trips.step >= wanted) return;
@@ -250,7 +250,7 @@ static void copy_body(Unroll *unroll, Builder *at, const Op *loop, Value *variab
     map_set(unroll->arena, &copies, body->arguments[0], variable);
     for (int i = 0; i < loop->result_count; i++)
         map_set(unroll->arena, &copies, body->arguments[1 + i], carried[i]);
-    for (const Op *op = body->first; op != body->last; op = op->next)
+    for (const Op *op = body->first; op != body->last; op = op_next(op))
         want_copies(unroll, op, op_clone(at, op, &copies), false);
     for (int i = 0; i < loop->result_count; i++) {
         Value *next = body->last->operands[i];
@@ -291,7 +291,7 @@ static void open_loop(Op *loop, const Trips *trips)
 
 static bool multiplies(const Region *region)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         if (op_has(op, DOT)) return true;
         for (int r = 0; r < op->region_count; r++)
             if (multiplies(op->regions[r])) return true;
@@ -315,7 +315,7 @@ static void open_singles(Region *region)
         const bool is_opened = is_single(op, &trips);
         next = is_opened ? op->regions[0]->first : op->next;
         if (is_opened) {
-            if (next == op->regions[0]->last) next = op->next; /* nothing but its yield */
+            if (next == op->regions[0]->last) next = op_next(op); /* nothing but its yield */
             open_loop(op, &trips);
             continue;
         }
@@ -337,9 +337,9 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
         .kernel = kernel,
         .arena = arena_new(),
     };
-    kernel_visit(kernel, look_at_array, &unroll);
-    kernel_visit(kernel, look_at_loop, &unroll);
-    kernel_visit(kernel, find_outermost, &unroll);
+    kernel_visit_those(kernel, OP_local_alloc, look_at_array, &unroll);
+    kernel_visit_those(kernel, OP_for, look_at_loop, &unroll);
+    kernel_visit_those(kernel, OP_for, find_outermost, &unroll);
     for (size_t i = 0; i < unroll.outermost.count; i++)
         unroll_loop(&unroll, unroll.outermost.data[i]);
     for (Op *op = kernel->host->first; op; op = op->next)

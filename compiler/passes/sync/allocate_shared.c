@@ -98,7 +98,7 @@ static void note_wait(Lives *lives, const Op *wait, int now)
 static void note_inside(const Lives *lives, const Region *region, int first, int last, int known,
                         bool buffers)
 {
-    for (const Op *op = region->first; op; op = op->next) {
+    for (const Op *op = region->first; op; op = op_next(op)) {
         for (int i = 0; i < op->operand_count; i++) {
             const uintptr_t index = (uintptr_t)map_get(&lives->by_value, tile_used(op, i));
             if (!index || (int)index > known) continue;
@@ -118,7 +118,7 @@ typedef struct Run {
 
 static void note_run(Lives *lives, const Run *run, const Op *end)
 {
-    for (const Op *op = run->first; op && op != end; op = op->next)
+    for (const Op *op = run->first; op && op != end; op = op_next(op))
         if (is_group(op))
             note_inside(lives, op->regions[0], run->start, lives->clock, run->known, false);
 }
@@ -139,7 +139,7 @@ static void walk_group(Lives *lives, Run *run, Op *op, int start)
 static void walk_lives(Lives *lives, Region *region)
 {
     Run run = {0};
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         const int start = lives->clock++, known = (int)lives->items.count;
         if (is_group(op)) {
             walk_group(lives, &run, op, start);

@@ -128,7 +128,8 @@ static bool is_fenced(const Op *op)
 
 static void find_tensor_core(Op *op, void *context)
 {
-    if (is_async_reader(op)) *(bool *)context = true;
+    (void)op;
+    *(bool *)context = true;
 }
 
 /* Whether the tensor core, or unit, may read shared memory after the op. */
@@ -140,13 +141,13 @@ static bool reaches_tensor_core(const Sync *sync, Op *op)
         for (const Op *at = op; at && !found; at = at->next) {
             found = is_async_reader(at);
             for (int i = 0; i < at->region_count; i++)
-                region_visit(at->regions[i], find_tensor_core, &found);
+                region_visit_with(at->regions[i], ASYNC_PROXY, find_tensor_core, &found);
         }
         Op *around = op->parent->parent;
         if (found || around->code == OP_launch) return found;
         const bool repeats = op_has(around, LOOP);
         for (int i = 0; repeats && i < around->region_count; i++)
-            region_visit(around->regions[i], find_tensor_core, &found);
+            region_visit_with(around->regions[i], ASYNC_PROXY, find_tensor_core, &found);
         op = around; /* what it holds was looked at, or its other branch is: more than need be */
     }
 }
@@ -566,7 +567,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
 
 static void walk(const Sync *sync, Region *region, State *state)
 {
-    for (Op *op = region->first; op; op = op->next) visit_op(sync, op, state);
+    for (Op *op = region->first; op; op = op_next(op)) visit_op(sync, op, state);
 }
 
 static void drop_sync(Op *op, void *context)
@@ -595,7 +596,7 @@ static bool is_idle(const Op *op)
 static void merge_meetings(Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int r = 0; r < op->region_count; r++) merge_meetings(op->regions[r]);
         const bool cluster = is_cluster_arrive(op);
         Op *last = barrier_of_all_at(op, cluster), *after = last ? last->next : NULL;
@@ -701,7 +702,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     Map overwritten = {0};
     bool tensor_core = false;
     merge_meetings(launch_region(launch));
-    region_visit(launch_region(launch), find_tensor_core, &tensor_core);
+    region_visit_with(launch_region(launch), ASYNC_PROXY, find_tensor_core, &tensor_core);
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = tensor_core,
                        .copies_arrive =
@@ -720,7 +721,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .group = {0, WARP_SIZE * launch_warps(launch)}};
     find_all_overwritten(&sync, launch);
     place_barriers(sync, launch);
-    region_visit(launch_region(launch), drop_sync, NULL);
+    region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
     if (barriers.too_many)
         diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);
     return !barriers.too_many;

@@ -90,7 +90,7 @@ static void build_wait(Builder *builder, const Waiting *waiting)
 /* Each thread waits where its work begins. False: some may have none. */
 static bool wait_in(Region *region, const Waiting *waiting)
 {
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         for (int i = 0; op->code == OP_if && i < op->region_count; i++)
             wait_in(op->regions[i], waiting);
         if (op->code == OP_if || is_before_work(op)) continue;

@@ -124,7 +124,7 @@ static Op *replace(Kernel *kernel, const OpVec *run, Op *end)
 static void look(Kernel *kernel, Region *region, Map *made)
 {
     for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
+        next = op_next(op);
         for (int i = 0; i < op->region_count && !map_has(made, op); i++)
             look(kernel, op->regions[i], made);
         if (op->code != OP_div || op->results[0].type->kind != TYPE_SCALAR ||

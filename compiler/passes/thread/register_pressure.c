@@ -49,7 +49,7 @@ static bool may_move(const PressureSchedule *schedule, const Op *op)
     if (schedule->far && ((op_has(op, PURE) && op_has(op, COOP)) || reads_shared(op))) return true;
     if (op->code != OP_if) return is_pure(op);
     for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
             if (inner->code != OP_yield && (inner->region_count || !is_pure(inner))) return false;
     return true;
 }
@@ -86,14 +86,14 @@ static int words_of(const Op *op)
 static bool has_words(const Region *region, int most)
 {
     int words = 0;
-    for (const Op *op = region->first; op && words <= most; op = op->next) words += words_of(op);
+    for (const Op *op = region->first; op && words <= most; op = op_next(op)) words += words_of(op);
     return words > most;
 }
 
 static int most_words(PressureSchedule *schedule)
 {
     int count = 0, most = 0, words = 0;
-    for (Op *op = schedule->region->first; op; op = op->next) {
+    for (Op *op = schedule->region->first; op; op = op_next(op)) {
         op->scratch = arena_new_array(schedule->arena, Seat, 1);
         schedule->number = count++;
         op_visit(op, note_uses, schedule);
@@ -144,7 +144,8 @@ static void place(PressureSchedule *schedule, Op *op)
 static OpVec ops_of(const PressureSchedule *schedule)
 {
     OpVec ops = {0};
-    for (Op *op = schedule->region->first; op; op = op->next) vec_push(schedule->arena, &ops, op);
+    for (Op *op = schedule->region->first; op; op = op_next(op))
+        vec_push(schedule->arena, &ops, op);
     return ops;
 }
 
@@ -181,7 +182,7 @@ static bool is_crowded(PressureSchedule *schedule, Region *region)
     if (has_words(region, COST_PRESSURE_REGISTERS) &&
         most_words(schedule) > COST_PRESSURE_REGISTERS)
         return true;
-    for (const Op *op = region->first; op; op = op->next)
+    for (const Op *op = region->first; op; op = op_next(op))
         for (int i = 0; i < op->region_count; i++)
             if (is_crowded(schedule, op->regions[i])) return true;
     return false;
@@ -207,7 +208,7 @@ static void sink(Kernel *kernel, Op *choice)
 
 static void order_region(Kernel *kernel, const Target *target, Region *region)
 {
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         sink(kernel, op);
         for (int i = 0; i < op->region_count; i++) order_region(kernel, target, op->regions[i]);
     }
@@ -217,7 +218,7 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
     if (most_words(&schedule) > COST_PRESSURE_REGISTERS) change_order(&schedule);
     schedule.far = most_words(&schedule) > target->registers_per_thread;
     if (schedule.far) change_order(&schedule);
-    for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
+    for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
 bool pass_register_pressure(Kernel *kernel, PassContext *context)

@@ -50,7 +50,7 @@ static bool may_move(const Op *op)
 static void number_ops(SelectToBranch *rare)
 {
     int number = 0;
-    for (Op *op = rare->region->first; op; op = op->next) {
+    for (Op *op = rare->region->first; op; op = op_next(op)) {
         op->scratch = arena_new_array(rare->arena, Part, 1);
         *part_of(op) = (Part){.number = number++};
         for (int i = 0; i < op->result_count; i++) part_of(op)->uses += op->results[i].use_count;
@@ -195,17 +195,17 @@ static ValueVec find_run(SelectToBranch *rare, Op *op)
 static void look(Kernel *kernel, Region *region)
 {
     SelectToBranch rare = {.kernel = kernel, .arena = kernel->arena, .region = region};
-    for (Op *op = region->first; op; op = op->next)
+    for (Op *op = region->first; op; op = op_next(op))
         for (int i = 0; i < op->region_count; i++) look(kernel, op->regions[i]);
     number_ops(&rare);
-    for (Op *op = region->first; op; op = op->next) {
+    for (Op *op = region->first; op; op = op_next(op)) {
         if (!is_choice(op)) continue;
         const ValueVec conditions = find_run(&rare, op);
         if (choose_moves(&rare) >= COST_BRANCH_OPS * (int)conditions.count)
             op = take_apart(&rare, &conditions);
         forget_moves(&rare);
     }
-    for (Op *op = region->first; op; op = op->next) op->scratch = NULL;
+    for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
 bool pass_select_to_branch(Kernel *kernel, PassContext *context)
