@@ -54,10 +54,13 @@ Value *integer_of(Grad *grad, const Type *type, int64_t number)
 Value *trips_of(Builder *builder, Value *begin, Value *end, Value *step)
 {
     const DType dtype = begin->type->dtype;
+    int64_t first, each;
+    Value *zero = build_const(builder, dtype, 0);
+    if (value_constant(begin, &first) && first == 0 && value_constant(step, &each) && each == 1)
+        return build2(builder, OP_max, end, zero);
     Value *span = build2(builder, OP_add, build2(builder, OP_sub, end, begin), step);
     span = build2(builder, OP_sub, span, build_const(builder, dtype, 1));
-    return build2(builder, OP_max, build2(builder, OP_floordiv, span, step),
-                  build_const(builder, dtype, 0));
+    return build2(builder, OP_max, build2(builder, OP_floordiv, span, step), zero);
 }
 
 bool scalar_depends(const Grad *grad, const Value *value)

@@ -2,6 +2,8 @@
  * remainders of its index by the same numbers are what tells the blocks apart. */
 #include "passes/grad/coordinates.h"
 
+#include "passes/analysis/ranges.h"
+
 typedef struct Uses {
     Value *by, *quotient, *remainder;
     bool others;
@@ -32,9 +34,24 @@ static void look_at_uses(Value *value, Uses *uses)
     }
 }
 
-static Value *at_least_one(Builder *host, Value *value)
+/* The other factor of a number that is a product with `by`; NULL: it is not known to be one. */
+static Value *rest_of(Builder *host, Value *extent, Value *by)
 {
-    return build2(host, OP_max, value, build_const(host, value->type->dtype, 1));
+    int64_t number, part;
+    Op *op = extent->op;
+    if (value_constant(extent, &number) && value_constant(by, &part))
+        return part > 0 && number % part == 0
+                   ? build_const(host, extent->type->dtype, number / part)
+                   : NULL;
+    if (!op || (op->code != OP_mul && op->code != OP_cast)) return NULL;
+    if (op->code == OP_cast) return rest_of(host, operand(op, a), by);
+    for (int i = 0; i < 2; i++)
+        if (value_uncast(op->operands[i]) == value_uncast(by)) return op->operands[1 - i];
+    for (int i = 0; i < 2; i++) {
+        Value *rest = rest_of(host, op->operands[i], by), *other = op->operands[1 - i];
+        if (rest) return build2(host, OP_mul, build_cast(host, other->type->dtype, rest), other);
+    }
+    return NULL;
 }
 
 static void split_index(Grad *grad, Builder *host, Value *value, Value *extent, Coordinates *out)
@@ -42,16 +59,19 @@ static void split_index(Grad *grad, Builder *host, Value *value, Value *extent, 
     Uses uses = {0};
     Map copied = {0};
     look_at_uses(value, &uses);
-    if (uses.others || !uses.by || !value_is_on_host(uses.by)) {
+    const bool may = !uses.others && uses.by && value_is_on_host(uses.by);
+    Value *by = may ? value_on_host(host, uses.by, &copied) : NULL;
+    Value *rest = may ? rest_of(host, extent, by) : NULL;
+    if (!rest) {
         vec_push(grad->arena, out, ((Coordinate){.value = value, .extent = extent}));
         return;
     }
-    Value *by = build_cast(host, DTYPE_i32, value_on_host(host, uses.by, &copied));
     if (uses.remainder)
-        vec_push(grad->arena, out, ((Coordinate){.value = uses.remainder, .extent = by}));
+        vec_push(
+            grad->arena, out,
+            ((Coordinate){.value = uses.remainder, .extent = build_cast(host, DTYPE_i32, by)}));
     if (uses.quotient)
-        split_index(grad, host, uses.quotient,
-                    build2(host, OP_floordiv, extent, at_least_one(host, by)), out);
+        split_index(grad, host, uses.quotient, build_cast(host, DTYPE_i32, rest), out);
 }
 
 static bool is_one(const Value *extent)
@@ -90,6 +110,22 @@ bool find_coordinates(Grad *grad, Op *launch, const Op *op, Coordinates *out)
     for (int dim = 0; dim < 3; dim++)
         if (!add_dimension(grad, launch, dim, out)) return false;
     return add_loops(grad, op, out);
+}
+
+Value *value_in_launch(Builder *builder, Value *value, Map *values)
+{
+    Op *op = value->op;
+    if (!op) return value;
+    Value *known = map_get(values, value);
+    if (known) return known;
+    if (!op_has(op, PURE) || op->region_count) return NULL;
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *operand = value_in_launch(builder, op->operands[i], values);
+        if (!operand) return NULL;
+        map_set(builder->kernel->arena, values, op->operands[i], operand);
+    }
+    op_clone(builder, op, values);
+    return map_get(values, value);
 }
 
 static ValueAnswer is_that(const Value *value, void *context)
@@ -153,18 +189,48 @@ static int64_t step_of(const Coordinate *coordinate)
     return value_constant(operand(coordinate->loop, step), &step) ? step : 0;
 }
 
-bool adds_apart(const Op *atomic, const Coordinates *coordinates)
+static bool offsets_apart(const Op *atomic, const Coordinate *one)
 {
     const int rank = operand(atomic, memory)->type->rank;
-    for (size_t i = 0; i < coordinates->count; i++) {
-        const Coordinate *one = &coordinates->data[i];
-        bool apart = false;
-        for (int d = 0; d < rank && !apart; d++) {
-            int64_t extent;
-            const Value *offset = offset_of(operand_list(atomic, more)[d], &extent);
-            apart = offset && stride_along(offset, one->value) * step_of(one) >= extent;
-        }
-        if (!apart) return false;
+    for (int d = 0; d < rank; d++) {
+        int64_t extent;
+        const Value *offset = offset_of(operand_list(atomic, more)[d], &extent);
+        if (offset && stride_along(offset, one->value) * step_of(one) >= extent) return true;
     }
+    return false;
+}
+
+/* That many, or fewer. */
+static bool at_most(const Value *value, const Value *limit)
+{
+    int64_t number, most;
+    const Op *op = value_uncast(value)->op;
+    if (value_uncast(value) == value_uncast(limit)) return true;
+    if (op && op->code == OP_select)
+        return at_most(operand(op, a), limit) && at_most(operand(op, b), limit);
+    return value_constant(value, &number) &&
+           (number == 0 || (value_constant(limit, &most) && number <= most));
+}
+
+/* Rows: views of elements side by side, each of which begins where that before it may end. */
+static bool views_apart(const Op *atomic, const Coordinate *one)
+{
+    const Op *view = operand(atomic, memory)->op, *pointer = operand(view, pointer)->op;
+    int64_t stride;
+    if (operand(atomic, memory)->type->rank != 1 || !pointer || pointer->code != OP_ptr_add ||
+        !value_constant(operand_list(view, extents)[1], &stride) || stride != 1)
+        return false;
+    const Op *place = without_casts(operand(pointer, index))->op;
+    return place && place->code == OP_mul && step_of(one) > 0 &&
+           without_casts(operand(place, a)) == without_casts(one->value) &&
+           at_most(operand_list(view, extents)[0], operand(place, b));
+}
+
+bool adds_apart(const Op *atomic, const Coordinates *coordinates)
+{
+    for (size_t i = 0; i < coordinates->count; i++)
+        if (!offsets_apart(atomic, &coordinates->data[i]) &&
+            !views_apart(atomic, &coordinates->data[i]))
+            return false;
     return true;
 }

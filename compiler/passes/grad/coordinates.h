@@ -18,9 +18,15 @@ typedef VEC(Coordinate) Coordinates;
  * block's index is made; and behind them those of the loops around the op, from the outermost.
  * False: there is none such, or a loop's bounds are not the same everywhere. */
 bool find_coordinates(Grad *grad, Op *launch, const Op *op, Coordinates *out);
+/* A number of the host's, computed in a launch; `values` says what is there already, and is
+ * extended. NULL: it can't be. */
+Value *value_in_launch(Builder *builder, Value *value, Map *values);
 bool value_needs(const Value *value, const Value *coordinate);
 /* Whether no two blocks, or iterations, meet in an element that the op, an atomic on a view, adds
  * to. */
 bool adds_apart(const Op *atomic, const Coordinates *coordinates);
+
+/* ---- block_sums.c: sums that all blocks along a coordinate add to one place ---- */
+void gather_block_sums(Grad *grad, Op *launch);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct Stale {
 
 typedef struct Grad {
     Kernel *kernel;
+    const Target *target;
     Arena *arena;
     Builder builder; /* at the end of a region of the new launch */
     Map primal;      /* value of the program -> where it was replayed last */
@@ -51,8 +52,9 @@ typedef struct Grad {
     Map records;     /* a loop of the program -> where what it carries is kept */
     Map rereads;     /* reads of that */
     VEC(struct Records *) all_records;
-    VEC(Op *) moving; /* reads whose memory is written while their region runs, or behind it */
-    VEC(Stale) stale; /* those that were replayed */
+    VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
+    VEC(Stale) stale;   /* those that were replayed */
+    VEC(Op *) products; /* launches that are one sum of products each */
     Scope *scope;
     int64_t threads; /* of a block */
     bool consumes, failed;

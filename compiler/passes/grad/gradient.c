@@ -267,7 +267,7 @@ static bool has_workspaces(Kernel *kernel)
 Kernel *kernel_gradient(const Kernel *typed, const Target *target, bool consumes)
 {
     Kernel *kernel = kernel_clone(typed);
-    Grad grad = {.kernel = kernel, .arena = kernel->arena, .consumes = consumes};
+    Grad grad = {.kernel = kernel, .target = target, .arena = kernel->arena, .consumes = consumes};
     PassContext context = {.kernel = kernel, .target = target, .arena = kernel->arena};
     kernel->is_differentiated = true;
     bool fine = !has_workspaces(kernel) && to_values(kernel, target);

@@ -7,6 +7,7 @@
  * What no two blocks add to is added to without atomics. */
 #include "ir/rebuild.h"
 #include "passes/grad/coordinates.h"
+#include "passes/grad/retile.h"
 #include "passes/grad/states.h"
 
 /* ---- which ---- */
@@ -45,21 +46,9 @@ typedef struct Split {
     Builder host, builder;
 } Split;
 
-/* A number of the host's, computed on the device; NULL: it can't be. */
 static Value *in_launch(Split *split, Value *value)
 {
-    Op *op = value->op;
-    if (!op) return value;
-    Value *known = map_get(&split->values, value);
-    if (known) return known;
-    if (!op_has(op, PURE) || op->region_count) return NULL;
-    for (int i = 0; i < op->operand_count; i++) {
-        Value *operand = in_launch(split, op->operands[i]);
-        if (!operand) return NULL;
-        map_set(split->grad->arena, &split->values, op->operands[i], operand);
-    }
-    op_clone(&split->builder, op, &split->values);
-    return map_get(&split->values, value);
+    return value_in_launch(&split->builder, value, &split->values);
 }
 
 static Value *host_trips(Split *split, const Op *loop)
@@ -205,6 +194,7 @@ static bool build_split(Split *split)
     Value *zero = number_of(grad, split->dot->results->type, 0);
     split->builder = grad->builder;
     add_sum(split, sum_along(split, 0, zero));
+    vec_push(grad->arena, &grad->products, launch);
     return true;
 }
 
@@ -267,7 +257,7 @@ static bool divide(Split *split, const Coordinates *all)
         else
             vec_push(arena, &split->dropped, *one);
     }
-    return drops_blocks && split->kept.count <= 3;
+    return drops_blocks && split->kept.count && split->kept.count <= 3;
 }
 
 static bool can_split(Split *split)
@@ -310,8 +300,9 @@ static bool split_sum(Grad *grad, Op *launch, Op *sum)
 
 static bool same_places(const Op *a, const Op *b)
 {
-    if (a->operand_count != b->operand_count) return false;
-    for (int i = 2; i < a->operand_count; i++)
+    if (a->operand_count != b->operand_count || operand(a, memory) != operand(b, memory))
+        return false;
+    for (int i = operand_index(a, more); i < a->operand_count; i++)
         if (a->operands[i] != b->operands[i]) return false;
     return a->parent == b->parent;
 }
@@ -337,7 +328,7 @@ static bool is_alone(const Sums *sums, const Op *sum)
         const bool same = pointer_of(other) == pointer;
         if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
     }
-    return !pointer->op && !operand(view_of(sum)->op, pointer)->op; /* a parameter itself */
+    return !pointer->op;
 }
 
 /* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
@@ -400,6 +391,24 @@ static void settle_sums(Grad *grad, Op *launch)
     for (size_t i = 0; i < apart.count; i++) add_plainly(grad, apart.data[i]);
 }
 
+/* ---- factors ---- */
+
+/* Adjoints are longer than the program's numbers, but factors are not: what was made longer and is
+ * short again is as it was. */
+static void take_as_it_was(Op *dot, void *context)
+{
+    (void)context;
+    const int factors[] = {operand_index(dot, a), operand_index(dot, b)};
+    for (int i = 0; i < 2; i++) {
+        Value *factor = dot->operands[factors[i]], *wide = without_cast(factor);
+        Value *before = without_cast(wide);
+        const DType dtype = wide->type->dtype;
+        if (before->type == factor->type && dtype_is_float(dtype) &&
+            dtype_bits(dtype) > dtype_bits(factor->type->dtype))
+            op_set_operand(dot, factors[i], before);
+    }
+}
+
 /* ---- all launches ---- */
 
 static bool has_effects(Grad *grad, Op *launch)
@@ -428,6 +437,7 @@ void arrange_sums(Grad *grad)
     Kernel *kernel = grad->kernel;
     PassContext context = {.kernel = kernel, .arena = kernel->arena};
     pass_simplify(kernel, &context);
+    region_visit_those(kernel->host, OP_dot, take_as_it_was, NULL);
     for (Op *op = kernel->host->first, *next; op; op = next) {
         next = op_next(op);
         if (op->code == OP_launch) split_launch(grad, op);
@@ -436,5 +446,12 @@ void arrange_sums(Grad *grad)
     for (Op *op = kernel->host->first, *next; op; op = next) {
         next = op_next(op);
         if (op->code == OP_launch) settle_sums(grad, op);
+    }
+    pass_simplify(kernel, &context);
+    for (size_t i = 0; i < grad->products.count; i++) retile(grad, grad->products.data[i]);
+    pass_simplify(kernel, &context);
+    for (Op *op = kernel->host->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_launch) gather_block_sums(grad, op);
     }
 }
