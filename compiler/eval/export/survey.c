@@ -80,6 +80,8 @@ static bool has_kernels(Program *program, const Survey *survey)
 
 /* ---- running host code ---- */
 
+static const size_t HOST_MEMORY_LIMIT = (size_t)1 << 30;
+
 static bool begins(Name name, const char *prefix)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
@@ -167,6 +169,17 @@ static void run_host_code(Program *program)
     eval->frame = NULL;
 }
 
+/* Arrays that are made and never computed with are no reason to take all memory; and what they
+ * take is not counted with the kernels. */
+static void run_within_memory(Program *program)
+{
+    const size_t most = program->eval.options.max_memory;
+    program->eval.options.max_memory = HOST_MEMORY_LIMIT;
+    run_host_code(program);
+    program->eval.options.max_memory =
+        arena_bytes(program->eval.arena) + (most != 0 ? most : MEMORY_LIMIT);
+}
+
 /* ---- staging ---- */
 
 /* The function of the program's that the kernel was made of, or its class. */
@@ -226,6 +239,10 @@ static void stage_all(Eval *eval, const Survey *survey)
         map_set(eval->arena, &staged, at.source->text + at.begin, eval);
         stage_one(eval, specialisation, survey);
     }
+    for (size_t i = 0; i < eval->refusable.count; i++) {
+        const Span at = span_of(eval->refusable.data[i]);
+        map_set(eval->arena, &staged, at.source->text + at.begin, eval);
+    }
     for (size_t i = 0; i < surveyed.count; i++) {
         if (surveyed.data[i]->kind == OBJECT_SPECIALISATION) continue;
         const Span at = span_of(surveyed.data[i]);
@@ -245,6 +262,6 @@ void program_survey(Program *program, const Survey *survey)
     program->unit->is_eager = true;
     bindings_make(eval, &program->unit->scope->bindings, name)->object =
         object_text(eval, "__main__", strlen("__main__"));
-    run_host_code(program);
+    run_within_memory(program);
     stage_all(eval, survey);
 }
