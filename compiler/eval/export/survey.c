@@ -228,28 +228,39 @@ static Specialisation *compile_alone(Eval *eval, Object *instance)
     return made != NULL && made->kind == OBJECT_SPECIALISATION ? made->as.specialisation : NULL;
 }
 
+/* How often a kernel was staged that was made of this text, this time included. */
+static int count_staged(Eval *eval, Map *staged, Span at)
+{
+    const char *text = at.source->text + at.begin;
+    int *count = map_get(staged, text);
+    if (count == NULL) {
+        count = arena_new_of(eval->arena, int);
+        *count = 0;
+        map_set(eval->arena, staged, text, count);
+    }
+    return ++*count;
+}
+
 static void stage_all(Eval *eval, const Survey *survey)
 {
-    Map staged = {0}; /* by the text of what they are made of */
+    enum { MOST_OF_A_KERNEL = 12 }; /* of a loop over sizes the others say the same */
+    Map staged = {0};               /* by the text of what they are made of */
     const ObjectVec surveyed = eval->surveyed;
     for (size_t i = 0; i < surveyed.count; i++) {
         if (surveyed.data[i]->kind != OBJECT_SPECIALISATION) continue;
         Specialisation *specialisation = surveyed.data[i]->as.specialisation;
-        const Span at = span_of(specialisation->instance);
-        map_set(eval->arena, &staged, at.source->text + at.begin, eval);
-        stage_one(eval, specialisation, survey);
+        if (count_staged(eval, &staged, span_of(specialisation->instance)) <= MOST_OF_A_KERNEL)
+            stage_one(eval, specialisation, survey);
     }
-    for (size_t i = 0; i < eval->refusable.count; i++) {
-        const Span at = span_of(eval->refusable.data[i]);
-        map_set(eval->arena, &staged, at.source->text + at.begin, eval);
-    }
+    for (size_t i = 0; i < eval->refusable.count; i++)
+        count_staged(eval, &staged, span_of(eval->refusable.data[i]));
     for (size_t i = 0; i < surveyed.count; i++) {
         if (surveyed.data[i]->kind == OBJECT_SPECIALISATION) continue;
         const Span at = span_of(surveyed.data[i]);
         if (map_has(&staged, at.source->text + at.begin)) continue;
         Specialisation *specialisation = compile_alone(eval, surveyed.data[i]);
         if (specialisation == NULL) continue;
-        map_set(eval->arena, &staged, at.source->text + at.begin, eval);
+        count_staged(eval, &staged, at);
         stage_one(eval, specialisation, survey);
     }
 }

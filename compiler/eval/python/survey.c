@@ -25,6 +25,23 @@ bool survey_keeps(const Eval *eval, const Object *object)
            strncmp(object->as.function.name, "test", 4) == 0;
 }
 
+Object *survey_made_before(Eval *eval, const Object *instance, const Function *constructor)
+{
+    const Instance *new = instance->as.instance;
+    if (eval->host == NULL || !eval->host->surveys || !class_is_kernel(new->class) ||
+        constructor->unit == NULL || constructor->unit->is_library)
+        return NULL;
+    for (size_t i = 0; i < eval->surveyed.count; i++) {
+        Object *other = eval->surveyed.data[i];
+        if (other == instance || other->kind != OBJECT_INSTANCE ||
+            other->as.instance->class != new->class ||
+            !object_equal(eval, other->as.instance->arguments, new->arguments))
+            continue;
+        return other;
+    }
+    return NULL;
+}
+
 static void forget_name(void *context, Name name)
 {
     Eval *eval = context;
