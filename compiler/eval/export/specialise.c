@@ -174,6 +174,7 @@ static bool same_keys(Eval *eval, const Specialisation *old, const Specialisatio
 static Object *remember(Eval *eval, const Signature *signature, Object *object)
 {
     ObjectVec *known = &signature->instance->as.instance->specialised;
+    eval->asked++;
     for (size_t i = 0; i < known->count; i++)
         if (same_keys(eval, known->data[i]->as.specialisation, object->as.specialisation))
             return known->data[i];

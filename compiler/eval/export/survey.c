@@ -80,6 +80,8 @@ static bool has_kernels(Program *program, const Survey *survey)
 
 /* ---- running host code ---- */
 
+static const size_t HOST_MEMORY_LIMIT = (size_t)1 << 30;
+
 static bool begins(Name name, const char *prefix)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
@@ -167,6 +169,17 @@ static void run_host_code(Program *program)
     eval->frame = NULL;
 }
 
+/* Arrays that are made and never computed with are no reason to take all memory; and what they
+ * take is not counted with the kernels. */
+static void run_within_memory(Program *program)
+{
+    const size_t most = program->eval.options.max_memory;
+    program->eval.options.max_memory = HOST_MEMORY_LIMIT;
+    run_host_code(program);
+    program->eval.options.max_memory =
+        arena_bytes(program->eval.arena) + (most != 0 ? most : MEMORY_LIMIT);
+}
+
 /* ---- staging ---- */
 
 /* The function of the program's that the kernel was made of, or its class. */
@@ -215,24 +228,39 @@ static Specialisation *compile_alone(Eval *eval, Object *instance)
     return made != NULL && made->kind == OBJECT_SPECIALISATION ? made->as.specialisation : NULL;
 }
 
+/* How often a kernel was staged that was made of this text, this time included. */
+static int count_staged(Eval *eval, Map *staged, Span at)
+{
+    const char *text = at.source->text + at.begin;
+    int *count = map_get(staged, text);
+    if (count == NULL) {
+        count = arena_new_of(eval->arena, int);
+        *count = 0;
+        map_set(eval->arena, staged, text, count);
+    }
+    return ++*count;
+}
+
 static void stage_all(Eval *eval, const Survey *survey)
 {
-    Map staged = {0}; /* by the text of what they are made of */
+    enum { MOST_OF_A_KERNEL = 12 }; /* of a loop over sizes the others say the same */
+    Map staged = {0};               /* by the text of what they are made of */
     const ObjectVec surveyed = eval->surveyed;
     for (size_t i = 0; i < surveyed.count; i++) {
         if (surveyed.data[i]->kind != OBJECT_SPECIALISATION) continue;
         Specialisation *specialisation = surveyed.data[i]->as.specialisation;
-        const Span at = span_of(specialisation->instance);
-        map_set(eval->arena, &staged, at.source->text + at.begin, eval);
-        stage_one(eval, specialisation, survey);
+        if (count_staged(eval, &staged, span_of(specialisation->instance)) <= MOST_OF_A_KERNEL)
+            stage_one(eval, specialisation, survey);
     }
+    for (size_t i = 0; i < eval->refusable.count; i++)
+        count_staged(eval, &staged, span_of(eval->refusable.data[i]));
     for (size_t i = 0; i < surveyed.count; i++) {
         if (surveyed.data[i]->kind == OBJECT_SPECIALISATION) continue;
         const Span at = span_of(surveyed.data[i]);
         if (map_has(&staged, at.source->text + at.begin)) continue;
         Specialisation *specialisation = compile_alone(eval, surveyed.data[i]);
         if (specialisation == NULL) continue;
-        map_set(eval->arena, &staged, at.source->text + at.begin, eval);
+        count_staged(eval, &staged, at);
         stage_one(eval, specialisation, survey);
     }
 }
@@ -245,6 +273,6 @@ void program_survey(Program *program, const Survey *survey)
     program->unit->is_eager = true;
     bindings_make(eval, &program->unit->scope->bindings, name)->object =
         object_text(eval, "__main__", strlen("__main__"));
-    run_host_code(program);
+    run_within_memory(program);
     stage_all(eval, survey);
 }

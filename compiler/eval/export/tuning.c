@@ -217,6 +217,7 @@ typedef struct Chain {
     const char *fault; /* of the first configuration that was left out, and its name */
     Name faulty;
     Span at;
+    int count;
 } Chain;
 
 static void leave_out(Eval *eval, Chain *chain, Name configuration, const char *why, Span at)
@@ -259,13 +260,21 @@ static void stage_member(Eval *eval, const Signature *signature, const Specialis
     else
         chain->last->next_configuration = out->kernel;
     chain->last = out->kernel;
+    chain->count++;
+}
+
+/* A kernel that is looked at for whether it can be built needs no more of them. */
+static bool are_enough(const Eval *eval, const Chain *chain)
+{
+    enum { SURVEYED_CONFIGURATIONS = 4 };
+    return eval->host != NULL && eval->host->surveys && chain->count >= SURVEYED_CONFIGURATIONS;
 }
 
 bool tuning_stage(Eval *eval, const Signature *signature, Specialisation *specialisation,
                   Name export_name, Name symbol)
 {
     Chain chain = {0};
-    for (size_t i = 0; i < specialisation->configurations.count; i++) {
+    for (size_t i = 0; i < specialisation->configurations.count && !are_enough(eval, &chain); i++) {
         const bool is_first = chain.first == NULL;
         Specialisation member;
         stage_member(eval, signature, specialisation, i, export_name, symbol, &chain, &member);

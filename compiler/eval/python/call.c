@@ -302,8 +302,11 @@ Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments)
         if (arguments->positional.count + arguments->names.count == 0) return instance;
         return FAIL(eval, no_constructor, arguments->at, class->as.class->name);
     }
-    if (constructor->kind == OBJECT_FUNCTION)
+    if (constructor->kind == OBJECT_FUNCTION) {
+        Object *same = survey_made_before(eval, instance, &constructor->as.function);
+        if (same != NULL) return same;
         return call_function(eval, constructor, instance, arguments) != NULL ? instance : NULL;
+    }
     return call_object(eval, constructor, arguments) != NULL ? instance : NULL;
 }
 

@@ -240,6 +240,9 @@ bool is_surveyed(const Eval *eval);
 bool survey_reaches(Eval *eval, const Function *function);
 /* After a statement failed: what it binds is unknown, and what may run of it is run. */
 Flow survey_left(Eval *eval, const Node *statement);
+/* The kernel that the program made of the same class and arguments before, in the place of an
+ * instance that is not made yet; NULL: there is none. */
+Object *survey_made_before(Eval *eval, const Object *instance, const Function *constructor);
 /* Whether a test is looked at though a mark of it fails. */
 bool survey_keeps(const Eval *eval, const Object *object);
 

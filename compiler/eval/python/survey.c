@@ -25,6 +25,23 @@ bool survey_keeps(const Eval *eval, const Object *object)
            strncmp(object->as.function.name, "test", 4) == 0;
 }
 
+Object *survey_made_before(Eval *eval, const Object *instance, const Function *constructor)
+{
+    const Instance *new = instance->as.instance;
+    if (eval->host == NULL || !eval->host->surveys || !class_is_kernel(new->class) ||
+        constructor->unit == NULL || constructor->unit->is_library)
+        return NULL;
+    for (size_t i = 0; i < eval->surveyed.count; i++) {
+        Object *other = eval->surveyed.data[i];
+        if (other == instance || other->kind != OBJECT_INSTANCE ||
+            other->as.instance->class != new->class ||
+            !object_equal(eval, other->as.instance->arguments, new->arguments))
+            continue;
+        return other;
+    }
+    return NULL;
+}
+
 static void forget_name(void *context, Name name)
 {
     Eval *eval = context;
@@ -54,6 +71,65 @@ static bool expects_failure(const NodeWith *node)
     return strcmp(name, "raises") == 0 || strncmp(name, "assertRaises", 12) == 0;
 }
 
+/* A kernel that is named there is not looked at for that alone. */
+static void leave_out(void *context, const Node *node)
+{
+    Eval *eval = context;
+    bool found = false;
+    node_visit_children(node, leave_out, eval);
+    if (node->kind != NODE_Name) return;
+    Object *named =
+        scope_lookup(eval, eval->frame->scope, NODE_AS(Name, node)->id, node->span, &found);
+    if (named != NULL && named->kind == OBJECT_INSTANCE)
+        vec_push(eval->arena, &eval->refusable, named);
+}
+
+/* What is not known is None. */
+static Object *known_value(Eval *eval, const Node *node)
+{
+    Object *value = node->kind == NODE_Starred ? NULL : eval->ops->eval_expr(eval, node);
+    return value == NULL ? eval->none : value;
+}
+
+/* A call that failed, as its arguments are not known: the library may have a function that makes
+ * of the rest what the call would, the callee's `__surveyed__`. */
+static void look_at_call(Eval *eval, const NodeCall *call)
+{
+    const Span at = call->base.span;
+    const Name name = intern_text(eval->session->names, "__surveyed__");
+    bool found = false;
+    Object *callee = eval->ops->eval_expr(eval, call->func);
+    Object *seen = callee == NULL ? NULL : attribute_find(eval, callee, name, at, &found);
+    if (seen == NULL || !found) return;
+    Arguments arguments = {.at = at};
+    for (uint32_t i = 0; i < call->args.count; i++)
+        vec_push(eval->arena, &arguments.positional, known_value(eval, call->args.items[i]));
+    for (uint32_t i = 0; i < call->keywords.count; i++) {
+        const Nodekeyword *given = NODE_AS(keyword, call->keywords.items[i]);
+        if (given->arg == NULL) continue;
+        vec_push(eval->arena, &arguments.names, given->arg);
+        vec_push(eval->arena, &arguments.named, known_value(eval, given->value));
+    }
+    eval->ops->call_object(eval, seen, &arguments);
+}
+
+/* The value of an expression that stands alone or is assigned. */
+static const Node *value_of(const Node *statement)
+{
+    if (statement->kind == NODE_Expr) return NODE_AS(Expr, statement)->value;
+    return statement->kind == NODE_Assign ? NODE_AS(Assign, statement)->value : NULL;
+}
+
+static Flow leave_simple(Eval *eval, const Node *statement)
+{
+    const Node *value = value_of(statement);
+    eval->quiet++;
+    if (value != NULL && value->kind == NODE_Call) look_at_call(eval, NODE_AS(Call, value));
+    eval->quiet--;
+    names_bound(eval, statement, forget_name, eval);
+    return FLOW_NEXT;
+}
+
 Flow survey_left(Eval *eval, const Node *statement)
 {
     if (eval->steps_left == 0 || eval->work_left == 0) return FLOW_ERROR;
@@ -70,10 +146,13 @@ Flow survey_left(Eval *eval, const Node *statement)
     case NODE_While: return run_once(eval, NODE_AS(While, statement)->body);
     case NODE_With:
         names_bound(eval, statement, forget_name, eval);
-        if (expects_failure(NODE_AS(With, statement))) return FLOW_NEXT;
+        if (expects_failure(NODE_AS(With, statement))) {
+            leave_out(eval, statement);
+            return FLOW_NEXT;
+        }
         return eval->ops->eval_block(eval, NODE_AS(With, statement)->body);
     case NODE_Return:
     case NODE_Raise: eval->frame->lacks_result = true; return FLOW_RETURN;
-    default: names_bound(eval, statement, forget_name, eval); return FLOW_NEXT;
+    default: return leave_simple(eval, statement);
     }
 }

@@ -9,6 +9,8 @@ typedef struct Unrolling {
     Object *map;   /* of a range, or NULL */
     bool guarded;  /* other ways have left the loop */
     bool finished; /* the rest was staged, `else` and all */
+    size_t surveyed, asked; /* kernels when the last iteration had ended (says_nothing_new) */
+    int same;
     MaskedLoop masked;
 } Unrolling;
 
@@ -59,6 +61,20 @@ static int failures(const Eval *eval)
     return eval->staging != NULL ? eval->staging->failures : 0;
 }
 
+/* Host code that is looked at for its kernels alone launches the same ones again and again. */
+static bool says_nothing_new(const Eval *eval, Unrolling *unrolling)
+{
+    enum { SAME_ITERATIONS = 32 };
+    if (eval->staging != NULL || !eval->frame->is_surveyed) return false;
+    if (unrolling->surveyed != eval->surveyed.count)
+        unrolling->same = 0;
+    else if (unrolling->asked != eval->asked)
+        unrolling->same++;
+    unrolling->surveyed = eval->surveyed.count;
+    unrolling->asked = eval->asked;
+    return unrolling->same > SAME_ITERATIONS;
+}
+
 /* The iterations that are left. One with a wrong statement is the last: what decides how many there
  * are may be wrong, too, and the others would say the same. */
 static Flow run_iterations(Eval *eval, void *context)
@@ -78,6 +94,7 @@ static Flow run_iterations(Eval *eval, void *context)
         if (eval->staging != NULL) iteration_close(eval);
         if (failures(eval) != before) return FLOW_ERROR;
         if (flow == FLOW_RETURN || flow == FLOW_BREAK || flow == FLOW_ERROR) return flow;
+        if (says_nothing_new(eval, unrolling)) return FLOW_NEXT;
         if (jump_possible(eval, JUMP_CONTINUE)) jump_clear(eval, JUMP_CONTINUE, eval->at);
         if (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN)) {
             if (flow == FLOW_GONE && jump_taken(eval, JUMPS_STOP) == eval->yes) return flow;

@@ -82,6 +82,23 @@ def test_any(test, device):
 def test_refused(test, device):
     with pytest.raises(RuntimeError):
         wp.launch(any_type, dim=4, inputs=[wp.zeros(4, dtype=wp.mat33)], device=device)
+
+@wp.kernel
+def to_fail(a: wp.array(dtype=float)):
+    a[0] = "no number"
+
+@wp.kernel
+def of_32_threads(a: wp.array(dtype=float)):
+    assert wp.block_dim() == 32
+    wp.tile_store(a, wp.tile_load(a, shape=32))
+
+def test_to_fail(test, device):
+    with test.assertRaises(TypeError):
+        wp.launch(to_fail, dim=4, inputs=[wp.zeros(4, dtype=float)], device=device)
+
+def test_unknown(test, device):
+    a = wp.array(test.what(), dtype=float, device=device)
+    wp.launch_tiled(of_32_threads, dim=1, inputs=[a], block_dim=32, device=device)
 END
 echo 'def broken(:' > tree/inner/broken.py
 echo 'not python' > tree/notes.txt
