@@ -35,7 +35,7 @@ static struct {
     CALLS(FIELD)
 } cuda;
 
-enum { NOT_READY = 600, NON_BLOCKING = 1, NO_TIMING = 2, OF_THIS_THREAD = 1 };
+enum { NOT_READY = 600, NON_BLOCKING = 1, NO_TIMING = 2, OF_THIS_THREAD = 1, NODE_PRIORITIES = 8 };
 
 /* ISO C has no cast from an object pointer to a function pointer: the bytes are copied. */
 static int find(void *library, const char *name, void *function)
@@ -82,6 +82,7 @@ void gpu_open(Rank *rank)
     int device, least, most;
     void *context = NULL;
     rank->compute = rank->reduce = NULL;
+    for (int i = 0; i < LANES; i++) rank->lanes[i] = NULL;
     if (is_emulated(rank)) return;
     must(rank, cuda.device(&device, rank->device), "cuDeviceGet");
     must(rank, cuda.retain(&context, device), "cuDevicePrimaryCtxRetain");
@@ -89,6 +90,8 @@ void gpu_open(Rank *rank)
     must(rank, cuda.priorities(&least, &most), "cuCtxGetStreamPriorityRange");
     rank->compute = new_stream(rank, least);
     rank->reduce = new_stream(rank, most);
+    for (int i = 0; i < LANES; i++)
+        rank->lanes[i] = new_stream(rank, most + 1 + i < least ? most + 1 + i : least);
 }
 
 void gpu_close(Rank *rank)
@@ -96,6 +99,7 @@ void gpu_close(Rank *rank)
     if (is_emulated(rank)) return;
     must(rank, cuda.free_stream(rank->compute), "cuStreamDestroy");
     must(rank, cuda.free_stream(rank->reduce), "cuStreamDestroy");
+    for (int i = 0; i < LANES; i++) must(rank, cuda.free_stream(rank->lanes[i]), "cuStreamDestroy");
 }
 
 void gpu_follow(Rank *rank, tile_stream later, tile_stream earlier)
@@ -143,7 +147,8 @@ Graph *gpu_recorded(Rank *rank)
     Graph *graph = calloc(1, sizeof *graph);
     if (!graph) rank_fail(rank, "out of memory");
     must(rank, cuda.end_capture(rank->compute, &graph->graph), "cuStreamEndCapture");
-    must(rank, cuda.instantiate(&graph->exec, graph->graph, 0), "cuGraphInstantiate");
+    /* else all of it has the priority of the stream that it is launched on */
+    must(rank, cuda.instantiate(&graph->exec, graph->graph, NODE_PRIORITIES), "cuGraphInstantiate");
     return graph;
 }
 

@@ -9,7 +9,7 @@
 /* The driver's functions, before any rank begins. False: there are none. */
 int gpu_find(void);
 
-/* Makes the rank's GPU the thread's, and its streams; `reduce` goes first where both have work. */
+/* Makes the rank's GPU the thread's, and its streams, by their priorities. */
 void gpu_open(Rank *rank);
 void gpu_close(Rank *rank);
 

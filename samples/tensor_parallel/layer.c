@@ -139,45 +139,13 @@ static void make_weights(Layer *layer)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-static void norm_chunk(Layer *layer, int first, int rows)
-{
-    const int width = model_width(layer->model);
-    const size_t at = product_of(first, width);
-    MUST(layer->rank, add_norm(layer->rank->reduce, rows, width, layer->x + at, layer->partial + at,
-                               layer->added + at, layer->normed + at));
-}
+typedef tile_status Linear(tile_stream stream, int32_t m, int32_t n, int32_t k, const void *a,
+                           const void *b, void *c);
 
-static void add_chunk(Layer *layer, int first, int rows)
+static void multiply(Layer *layer, tile_stream stream, Linear *function, int32_t m, int32_t n,
+                     int32_t k, const uint16_t *a, const uint16_t *b, uint16_t *c)
 {
-    const int width = model_width(layer->model);
-    const size_t at = product_of(first, width);
-    MUST(layer->rank, add(layer->rank->reduce, rows, width, layer->added + at, layer->partial + at,
-                          layer->result + at));
-}
-
-/* What is done with some tokens' sums, on the same stream. */
-typedef void AfterSum(Layer *layer, int first, int rows);
-
-/* sums = a @ b over all ranks. While a chunk's sums go from GPU to GPU the next chunk is
- * multiplied. */
-static void multiply_and_sum(Layer *layer, const uint16_t *a, const uint16_t *b, int k,
-                             uint16_t *sums, AfterSum *after)
-{
-    Rank *rank = layer->rank;
-    const int width = model_width(layer->model), rows = model_tokens(layer->model) / layer->chunks;
-    tile_status (*const multiply)(tile_stream, int32_t, int32_t, int32_t, const void *,
-                                  const void *, void *) =
-        layer->chunks > 1 ? linear_between : linear;
-    for (int i = 0; i < layer->chunks; i++) {
-        uint16_t *chunk = sums + product_of(i * rows, width);
-        rank_must(rank,
-                  multiply(rank->compute, rows, width, k, a + product_of(i * rows, k), b, chunk),
-                  "linear");
-        gpu_follow(rank, rank->reduce, rank->compute);
-        rank_sum(rank, chunk, product_of(rows, width));
-        if (after) after(layer, i * rows, rows);
-    }
-    gpu_follow(rank, rank->compute, rank->reduce);
+    rank_must(layer->rank, function(stream, m, n, k, a, b, c), "a product");
 }
 
 static void attend(Layer *layer)
@@ -191,23 +159,135 @@ static void attend(Layer *layer)
     MUST(layer->rank, attention(layer->rank->compute, &qkv, &out));
 }
 
-static void run_attention(Layer *layer, const uint16_t *x, uint16_t *sums, AfterSum *after)
+/* Of all tokens: each sees those before it. */
+static void run_heads(Layer *layer, const uint16_t *x)
 {
     const Share s = share_of(layer);
-    Rank *rank = layer->rank;
-    MUST(rank,
-         linear(rank->compute, s.tokens, 3 * s.of_width, s.width, x, layer->qkv, layer->projected));
+    multiply(layer, layer->rank->compute, linear, s.tokens, 3 * s.of_width, s.width, x, layer->qkv,
+             layer->projected);
     attend(layer);
-    multiply_and_sum(layer, layer->attended, layer->out, s.of_width, sums, after);
 }
 
-static void run_mlp(Layer *layer, const uint16_t *x, uint16_t *sums, AfterSum *after)
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* Some tokens, which have a lane for themselves. */
+typedef struct Chunk {
+    int rows;
+    size_t first;
+    tile_stream lane;
+} Chunk;
+
+static Chunk chunk_of(const Layer *layer, int index)
+{
+    const int rows = model_tokens(layer->model) / layer->chunks;
+    const Rank *rank = layer->rank;
+    return (Chunk){.rows = rows,
+                   .first = (size_t)index * (size_t)rows,
+                   .lane = layer->chunks == 1 ? rank->compute
+                                              : rank->lanes[index * layer->lanes / layer->chunks]};
+}
+
+static void fork_lanes(Layer *layer)
+{
+    Rank *rank = layer->rank;
+    for (int i = 0; i < layer->chunks; i++) {
+        const tile_stream lane = chunk_of(layer, i).lane;
+        if (lane != rank->compute) gpu_follow(rank, lane, rank->compute);
+    }
+}
+
+/* sums = a @ b over all ranks, on the stream of the sums. Meanwhile other chunks are multiplied. */
+static void sum_chunk(Layer *layer, const Chunk *chunk, const uint16_t *a, const uint16_t *b, int k,
+                      uint16_t *sums)
+{
+    Rank *rank = layer->rank;
+    const size_t width = (size_t)model_width(layer->model);
+    uint16_t *part = sums + chunk->first * width;
+    multiply(layer, chunk->lane, layer->chunks > 1 ? linear_between : linear, chunk->rows,
+             (int)width, k, a + chunk->first * (size_t)k, b, part);
+    gpu_follow(rank, rank->reduce, chunk->lane);
+    rank_sum(rank, part, (size_t)chunk->rows * width);
+}
+
+static void out_chunk(Layer *layer, const Chunk *chunk, uint16_t *sums)
+{
+    sum_chunk(layer, chunk, layer->attended, layer->out, share_of(layer).of_width, sums);
+}
+
+static void up_chunk(Layer *layer, const Chunk *chunk, const uint16_t *x)
 {
     const Share s = share_of(layer);
+    multiply(layer, chunk->lane, layer->chunks > 1 ? linear_relu_between : linear_relu, chunk->rows,
+             s.of_inner, s.width, x + chunk->first * (size_t)s.width, layer->up,
+             layer->inside + chunk->first * (size_t)s.of_inner);
+}
+
+static void down_chunk(Layer *layer, const Chunk *chunk, uint16_t *sums)
+{
+    sum_chunk(layer, chunk, layer->inside, layer->down, share_of(layer).of_inner, sums);
+}
+
+/* added = x + partial, and its norm, which the chunk's lane goes on with. */
+static void norm_chunk(Layer *layer, const Chunk *chunk)
+{
     Rank *rank = layer->rank;
-    MUST(rank,
-         linear_relu(rank->compute, s.tokens, s.of_inner, s.width, x, layer->up, layer->inside));
-    multiply_and_sum(layer, layer->inside, layer->down, s.of_inner, sums, after);
+    const int width = model_width(layer->model);
+    const size_t at = chunk->first * (size_t)width;
+    MUST(rank, add_norm(rank->reduce, chunk->rows, width, layer->x + at, layer->partial + at,
+                        layer->added + at, layer->normed + at));
+    gpu_follow(rank, chunk->lane, rank->reduce);
+}
+
+static void add_chunk(Layer *layer, const Chunk *chunk)
+{
+    const int width = model_width(layer->model);
+    const size_t at = chunk->first * (size_t)width;
+    MUST(layer->rank, add(layer->rank->reduce, chunk->rows, width, layer->added + at,
+                          layer->partial + at, layer->result + at));
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static void run_mlp(Layer *layer)
+{
+    const Share s = share_of(layer);
+    multiply(layer, layer->rank->compute, linear_relu, s.tokens, s.of_inner, s.width, layer->x,
+             layer->up, layer->inside);
+    fork_lanes(layer);
+    for (int i = 0; i < layer->chunks; i++) {
+        const Chunk chunk = chunk_of(layer, i);
+        down_chunk(layer, &chunk, layer->result);
+    }
+}
+
+static void run_attention(Layer *layer)
+{
+    run_heads(layer, layer->x);
+    fork_lanes(layer);
+    for (int i = 0; i < layer->chunks; i++) {
+        const Chunk chunk = chunk_of(layer, i);
+        out_chunk(layer, &chunk, layer->result);
+    }
+}
+
+/* A chunk's sum runs under other chunks' products, those of the MLP, too. */
+static void run_both(Layer *layer)
+{
+    MUST(layer->rank, norm(layer->rank->compute, model_tokens(layer->model),
+                           model_width(layer->model), layer->x, layer->normed));
+    run_heads(layer, layer->normed);
+    fork_lanes(layer);
+    for (int i = 0; i < layer->chunks; i++) {
+        const Chunk chunk = chunk_of(layer, i);
+        out_chunk(layer, &chunk, layer->partial);
+        norm_chunk(layer, &chunk);
+    }
+    for (int i = 0; i < layer->chunks; i++) {
+        const Chunk chunk = chunk_of(layer, i);
+        up_chunk(layer, &chunk, layer->normed);
+        down_chunk(layer, &chunk, layer->partial);
+        add_chunk(layer, &chunk);
+    }
 }
 
 /* ---- the interface --------------------------------------------------------------------------- */
@@ -222,11 +302,11 @@ static void load(Rank *rank)
         rank_must(rank, prepare[i](rank->device), "loading the code");
 }
 
-void layer_open(Layer *layer, const Model *model, Rank *rank, Part part, int chunks)
+void layer_open(Layer *layer, const Model *model, Rank *rank, Part part)
 {
     uint16_t **places[12];
     size_t counts[12];
-    *layer = (Layer){.model = model, .rank = rank, .part = part, .chunks = chunks};
+    *layer = (Layer){.model = model, .rank = rank, .part = part, .chunks = 1, .lanes = 1};
     rank->doing = "loading code and making weights";
     load(rank);
     list_memory(layer, places, counts);
@@ -241,17 +321,10 @@ void layer_open(Layer *layer, const Model *model, Rank *rank, Part part, int chu
 
 void layer_run(Layer *layer)
 {
-    Rank *rank = layer->rank;
-    if (layer->part == PART_MLP) {
-        run_mlp(layer, layer->x, layer->result, NULL);
-    } else if (layer->part == PART_ATTENTION) {
-        run_attention(layer, layer->x, layer->result, NULL);
-    } else {
-        MUST(rank, norm(rank->compute, model_tokens(layer->model), model_width(layer->model),
-                        layer->x, layer->normed));
-        run_attention(layer, layer->normed, layer->partial, norm_chunk);
-        run_mlp(layer, layer->normed, layer->partial, add_chunk);
-    }
+    static void (*const parts[PART_COUNT])(Layer *) = {
+        [PART_MLP] = run_mlp, [PART_ATTENTION] = run_attention, [PART_LAYER] = run_both};
+    parts[layer->part](layer);
+    gpu_follow(layer->rank, layer->rank->compute, layer->rank->reduce);
 }
 
 void layer_forget(Layer *layer)

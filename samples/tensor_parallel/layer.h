@@ -21,7 +21,7 @@ typedef struct Layer {
     const Model *model;
     Rank *rank;
     Part part;
-    int chunks; /* of the tokens: each chunk's sums run under the next one's product */
+    int chunks, lanes; /* of the tokens; that have streams of their own */
     /* shares of the weights, numbers row by row */
     uint16_t *qkv, *out; /* [width, 3, width / ranks], [width / ranks, width] */
     uint16_t *up, *down; /* [width, inner / ranks], [inner / ranks, width] */
@@ -36,8 +36,9 @@ const char *model_refuses(const Model *model, int ranks, int chunks);
 /* Operations of all ranks together. */
 double model_flops(const Model *model, Part part);
 
-/* Loads the code, makes the weights and an x, the same whatever the number of ranks. */
-void layer_open(Layer *layer, const Model *model, Rank *rank, Part part, int chunks);
+/* Loads the code, makes the weights and an x, the same whatever the number of ranks. It begins with
+ * one chunk. */
+void layer_open(Layer *layer, const Model *model, Rank *rank, Part part);
 /* From x to result, in stream order. */
 void layer_run(Layer *layer);
 /* Zeros for a result, so that the next run has to make it anew. */

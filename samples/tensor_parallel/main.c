@@ -3,7 +3,8 @@
  *
  *     tensor_parallel [--gpus 1,2] [--chunks 1,4] [--parts mlp,attention,layer] [--small] [--rounds
  * N] [--limit SECONDS]
- *                     [--loop-back] [--always] [--eager] [--fail RANK] [--stall RANK] [--json FILE]
+ *                     [--lanes N] [--loop-back] [--always] [--eager] [--fail RANK] [--stall RANK]
+ * [--json FILE]
  *
  * Every result is compared with that of one GPU, and that one, of a small layer, with double
  * precision on the CPU. */
@@ -32,7 +33,7 @@ typedef struct List {
 typedef struct Options {
     List ranks, chunks, parts;
     const Model *model;
-    int rounds, limit, fail, stall, is_eager, is_emulated, devices;
+    int rounds, limit, lanes, fail, stall, is_eager, is_emulated, devices;
     int is_small, loops_back, sums_always; /* over one rank, too */
     const Reducer *reducer;                /* of several ranks */
     FILE *json;
@@ -154,7 +155,9 @@ static void run_rank(Rank *rank, void *argument)
     Case *row = argument;
     Layer layer;
     gpu_open(rank);
-    layer_open(&layer, row->options->model, rank, row->part, row->chunks);
+    layer_open(&layer, row->options->model, rank, row->part);
+    layer.chunks = row->chunks;
+    layer.lanes = row->options->lanes;
     rank_meet(rank);
     rank->doing = "at its first run";
     go_wrong(row, rank);
@@ -323,6 +326,7 @@ static const struct Word {
     {"--small", FLAG, offsetof(Options, is_small)},
     {"--rounds", NUMBER, offsetof(Options, rounds)},
     {"--limit", NUMBER, offsetof(Options, limit)},
+    {"--lanes", NUMBER, offsetof(Options, lanes)},
     {"--loop-back", FLAG, offsetof(Options, loops_back)},
     {"--always", FLAG, offsetof(Options, sums_always)},
     {"--eager", FLAG, offsetof(Options, is_eager)},
@@ -363,14 +367,20 @@ static void read_options(Options *options, char **words)
     }
     if (options->is_small) options->model = &small;
     if (options->loops_back) options->reducer = &loop_back;
+    if (options->lanes < 1 || options->lanes > LANES) options->lanes = LANES;
     if (options->rounds > MOST_ROUNDS) options->rounds = MOST_ROUNDS;
 }
 
 /* As many GPUs as there are, by twos; on the emulator two ranks. */
 static Options usual_options(void)
 {
-    Options options = {
-        .model = &large, .rounds = 9, .limit = 120, .fail = -1, .stall = -1, .reducer = &nccl};
+    Options options = {.model = &large,
+                       .rounds = 9,
+                       .limit = 120,
+                       .lanes = LANES,
+                       .fail = -1,
+                       .stall = -1,
+                       .reducer = &nccl};
     const char *wanted = getenv("TILE_DEVICE"); /* has the last word */
     options.devices = wanted && !strcmp(wanted, "emulator") ? 0 : tile_device_count();
     options.is_emulated = options.devices == 0 || !gpu_find();

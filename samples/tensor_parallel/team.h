@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-enum { MOST_RANKS = 64 };
+enum { MOST_RANKS = 64, LANES = 4 };
 
 /* How halves are summed over the ranks, each rank's own replaced by the sums. */
 struct Rank;
@@ -40,8 +40,10 @@ typedef struct Team {
 
 typedef struct Rank {
     Team *team;
-    int index, device;           /* a device below 0 is the emulator */
-    tile_stream compute, reduce; /* sums run on the second, under what is computed on the first */
+    int index, device;        /* a device below 0 is the emulator */
+    tile_stream compute;      /* what is done for all tokens together */
+    tile_stream lanes[LANES]; /* for some of them: what is in one goes before what is in the next */
+    tile_stream reduce;       /* sums, and what is done with them: before all others */
     _Atomic(const char *) doing; /* what a rank that is late is at */
 } Rank;
 

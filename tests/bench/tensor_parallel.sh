@@ -57,14 +57,13 @@ else
     all=2
     for ((n = 4; n <= gpus; n *= 2)); do all+=,$n; done
     # where a graph cannot have NCCL's work it is launched piece by piece
-    step 0 45 "$gpus GPUs, small" "$program" --small --gpus "$all" --chunks 1,2 --rounds 3 || mode=--eager
+    step 0 45 "$gpus GPUs, small" "$program" --small --gpus "$all" --chunks 1,2,4 --rounds 3 || mode=--eager
     step 3 30 "a rank that fails" "$program" --small --parts mlp --gpus 2 --fail 1
     step 4 30 "a rank that does not come back" "$program" --small --parts mlp --gpus 2 --stall 1 --limit 8
-    measure "all" $mode --gpus "1,$all" --chunks 1,4,8
-    for ctas in 16 8; do
-        export NCCL_MAX_CTAS=$ctas
-        LIMIT=40 measure "$ctas blocks of NCCL" $mode --parts mlp,layer --gpus 2 --chunks 4,8 --rounds 5
-    done
+    measure "all" $mode --gpus "$all" --chunks 1,2,4
+    LIMIT=30 measure "one lane" $mode --parts mlp,layer --gpus 2 --chunks 4 --lanes 1 --rounds 5
+    export NCCL_MAX_CTAS=16
+    LIMIT=30 measure "16 blocks of NCCL" $mode --parts mlp,layer --gpus 2 --chunks 2,4 --rounds 5
     [ ! -e "$folder/two_gpus" ] || step 0 40 "libtile on two GPUs" "$folder/two_gpus"
 fi
 echo "$failures failures, $((SECONDS - begin)) s"
