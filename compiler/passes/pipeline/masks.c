@@ -6,6 +6,9 @@
  *     for iterations below `middle`: the body, where the mask is all true, or all false
  *     for the others: the body
  *
+ * Masks that all end to be alike, or are alike in all iterations, share the first loop. Where sums
+ * of what is only known at run time may wrap, no iteration is taken for one of those.
+ *
  * Needs SSA, and loops as the passes before leave them; leaves a TYPED kernel. */
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
@@ -13,9 +16,14 @@
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { DEPTH = 2 /* masks of one loop that iterations are told apart by */ };
+enum {
+    DEPTH = 2,   /* times that iterations of one loop are told apart */
+    MASKS = 8,   /* that share a loop */
+    CHAINED = 16 /* choices that one mask is followed through */
+};
 
 typedef struct Masks {
     Kernel *kernel;
@@ -114,10 +122,11 @@ typedef struct Extreme {
 } Extreme;
 
 typedef struct Finder {
-    const Masks *masks;
+    Masks *masks;
     Op *loop;
     Builder builder; /* before the loop */
     Map first;       /* values of the loop -> what they are in its first iteration */
+    Value *exact;    /* whether no sum wraps; NULL: none can */
 } Finder;
 
 /* A scalar that the loop's index is known to lead to, before the loop. */
@@ -137,6 +146,28 @@ static Value *wide_constant(Finder *finder, int64_t number)
     return build_const(&finder->builder, DTYPE_i64, number);
 }
 
+static void note_exact(Finder *finder, Value *low, const char *predicate, Value *high)
+{
+    Value *fits = build_cmp(&finder->builder, predicate, low, high);
+    finder->exact = finder->exact ? build2(&finder->builder, OP_and, finder->exact, fits) : fits;
+}
+
+/* What is not seen to fit in an i32 is looked at when the loop begins, and as it will be at its
+ * end. */
+static void check_extreme(Finder *finder, Extreme extreme)
+{
+    Builder *builder = &finder->builder;
+    Value *way = build2(builder, OP_sub, build_cast(builder, DTYPE_i64, operand(finder->loop, end)),
+                        build_cast(builder, DTYPE_i64, operand(finder->loop, begin)));
+    Value *last = build2(builder, OP_add, extreme.first,
+                         build2(builder, OP_mul, way, wide_constant(finder, extreme.slope)));
+    Value *ends[2] = {extreme.first, last};
+    for (int i = 0; i < 1 + (extreme.slope != 0); i++) {
+        note_exact(finder, ends[i], "ge", wide_constant(finder, INT32_MIN));
+        note_exact(finder, ends[i], "le", wide_constant(finder, INT32_MAX));
+    }
+}
+
 static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *out);
 
 static bool find_scalar(Finder *finder, Value *value, Extreme *out)
@@ -144,6 +175,8 @@ static bool find_scalar(Finder *finder, Value *value, Extreme *out)
     if (!loop_foresees(finder->loop, value) || !loop_slope(finder->loop, value, &out->slope))
         return false;
     out->first = build_cast(&finder->builder, DTYPE_i64, in_first_iteration(finder, value));
+    if (out->slope && !is_finite(facts_of(finder->masks->facts, value)))
+        check_extreme(finder, *out);
     return true;
 }
 
@@ -159,10 +192,22 @@ static bool find_sum(Finder *finder, const Op *op, bool greatest, Extreme *out)
     return true;
 }
 
+/* Where the greatest element wraps, the least one is another. */
+static bool find_exact_sum(Finder *finder, const Op *op, bool greatest, Extreme *out)
+{
+    Extreme other;
+    if (!find_sum(finder, op, greatest, out)) return false;
+    if (is_finite(facts_of(finder->masks->facts, &op->results[0]))) return true;
+    if (!find_sum(finder, op, !greatest, &other)) return false;
+    check_extreme(finder, *out);
+    check_extreme(finder, other);
+    return true;
+}
+
 static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *out)
 {
     const Op *op = tile->op;
-    if (!op || !is_finite(facts_of(finder->masks->facts, tile))) return false;
+    if (!op) return false;
     switch ((int)op->code) {
     case OP_splat: return find_scalar(finder, operand(op, a), out);
     case OP_iota:
@@ -174,7 +219,7 @@ static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *ou
     case OP_reshape:
     case OP_transpose: return find_extreme(finder, operand(op, a), greatest, out);
     case OP_add:
-    case OP_sub: return find_sum(finder, op, greatest, out);
+    case OP_sub: return find_exact_sum(finder, op, greatest, out);
     default: return false;
     }
 }
@@ -184,15 +229,17 @@ static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *ou
 /* Where the mask is all `holds` where first + slope * index, as it grows from its beginning, is not
  * below 0. */
 typedef struct Verdict {
-    Value *first;
+    Op *compare;
+    Value *first, *exact;
     int64_t slope;
     bool holds;
 } Verdict;
 
-static bool find_verdict(Finder *finder, const Op *compare, bool holds, Verdict *out)
+static bool find_verdict(Finder *finder, Op *compare, bool holds, Verdict *out)
 {
     Difference difference;
     Extreme left, right;
+    finder->exact = NULL;
     if (!difference_of(compare, &difference)) return false;
     if (!find_extreme(finder, difference.left, !holds, &left) ||
         !find_extreme(finder, difference.right, holds, &right))
@@ -200,36 +247,55 @@ static bool find_verdict(Finder *finder, const Op *compare, bool holds, Verdict 
     Builder *builder = &finder->builder;
     Value *least = build2(builder, OP_sub, left.first, right.first);
     least = build2(builder, OP_sub, least, wide_constant(finder, difference.less));
-    out->slope = left.slope - right.slope;
-    out->holds = holds;
-    out->first = least;
+    *out = (Verdict){compare, least, finder->exact, left.slope - right.slope, holds};
     if (!holds) { /* left - right - less < 0 */
         out->slope = -out->slope;
         out->first = build2(builder, OP_sub, wide_constant(finder, -1), least);
     }
-    return out->slope != 0;
+    return true;
+}
+
+/* It holds up to some iteration, or in all of them. */
+static bool ends(const Verdict *verdict)
+{
+    return verdict->slope <= 0;
 }
 
 /* The iterations until the verdict ends to hold, or begins to. */
-static Value *iterations_until(Finder *finder, const Verdict *verdict, int64_t step)
+static Value *iterations_by_slope(Finder *finder, const Verdict *verdict, int64_t step)
 {
     Builder *builder = &finder->builder;
-    const bool ends = verdict->slope < 0;
     Value *first = verdict->first;
-    if (!ends) first = build2(builder, OP_sub, wide_constant(finder, -1), first);
-    Value *each = wide_constant(finder, (ends ? -verdict->slope : verdict->slope) * step);
+    if (!ends(verdict)) first = build2(builder, OP_sub, wide_constant(finder, -1), first);
+    Value *each = wide_constant(finder, (ends(verdict) ? -verdict->slope : verdict->slope) * step);
     Value *iterations = build2(builder, OP_floordiv, first, each);
     iterations = build2(builder, OP_add, iterations, wide_constant(finder, 1));
     return build2(builder, OP_max, iterations, wide_constant(finder, 0));
 }
 
+static Value *iterations_until(Finder *finder, const Verdict *verdict, int64_t step)
+{
+    Builder *builder = &finder->builder;
+    Value *none = wide_constant(finder, 0), *all = wide_constant(finder, UINT32_MAX);
+    Value *iterations =
+        verdict->slope
+            ? iterations_by_slope(finder, verdict, step)
+            : build3(builder, OP_select, build_cmp(builder, "ge", verdict->first, none), all, none);
+    return verdict->exact
+               ? build3(builder, OP_select, verdict->exact, iterations, ends(verdict) ? none : all)
+               : iterations;
+}
+
 /* The index that the second loop begins with: not above the end. */
-static Value *find_middle(Finder *finder, const Verdict *verdict, int64_t step)
+static Value *find_middle(Finder *finder, const Verdict *verdicts, int count, int64_t step)
 {
     Builder *builder = &finder->builder;
     const Op *loop = finder->loop;
-    Value *way = build2(builder, OP_mul, iterations_until(finder, verdict, step),
-                        wide_constant(finder, step));
+    Value *iterations = iterations_until(finder, &verdicts[0], step);
+    for (int i = 1; i < count; i++)
+        iterations =
+            build2(builder, OP_min, iterations, iterations_until(finder, &verdicts[i], step));
+    Value *way = build2(builder, OP_mul, iterations, wide_constant(finder, step));
     Value *begin = build_cast(builder, DTYPE_i64, operand(loop, begin));
     Value *middle = build2(builder, OP_min, build2(builder, OP_add, begin, way),
                            build_cast(builder, DTYPE_i64, operand(loop, end)));
@@ -251,48 +317,88 @@ static Op *build_second(Finder *finder, Value *middle, Map *map)
     return second;
 }
 
-static bool is_worth_it(const Op *compare)
+/* NAN: it is no constant. */
+static double constant_of(const Value *value)
 {
-    for (const OpUse *use = compare->results[0].uses; use; use = use->next)
-        if (use->op->code == OP_select || use->op->code == OP_and || use->op->code == OP_or)
-            return true;
-    return false;
+    while (value->op && (value->op->code == OP_splat || value->op->code == OP_broadcast))
+        value = operand(value->op, a);
+    const Attr *number =
+        value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
+    return number ? number->number : NAN;
 }
 
-static void split_loop(Masks *masks, Op *loop, int depth);
-
-static bool split_by(Masks *masks, Op *loop, Op *compare, int depth)
+/* Which value of the mask lets all elements be: that of the choice whose other arm is the lesser
+ * number, or no number. -1: nothing is chosen by it. */
+static int wanted(const Value *mask, int depth)
 {
-    Finder finder = {.masks = masks, .loop = loop, .builder = builder_before(loop)};
-    Verdict verdict;
-    Map map = {0};
-    int64_t step;
-    map_set(masks->kernel->arena, &finder.first, loop->regions[0]->arguments[0],
-            operand(loop, begin));
-    if (!is_worth_it(compare) || !value_constant(operand(loop, step), &step) ||
-        (!find_verdict(&finder, compare, true, &verdict) &&
-         !find_verdict(&finder, compare, false, &verdict)))
-        return false;
-    map_set(masks->kernel->arena, &masks->done, compare, compare);
-    Op *second = build_second(&finder, find_middle(&finder, &verdict, step), &map);
-    Value *mask = &compare->results[0], *other = map_get(&map, mask);
-    map_set(masks->kernel->arena, &masks->done, other->op, compare);
-    decide(masks->kernel, verdict.slope > 0 ? other : mask, verdict.holds);
-    kernel_remark(masks->kernel, compare->span,
-                  "iterations in which this is the same for all elements are a loop of their own");
-    if (depth + 1 < DEPTH) {
-        split_loop(masks, loop, depth + 1);
-        split_loop(masks, second, depth + 1);
+    for (const OpUse *use = mask->uses; use && depth < CHAINED; use = use->next) {
+        const Op *op = use->op;
+        if (op->code == OP_or) return 0;
+        if (op->code == OP_and) return 1;
+        if (op->code == OP_select && operand(op, condition) == mask) {
+            const double a = constant_of(operand(op, a)), b = constant_of(operand(op, b));
+            return isnan(a) || a >= b;
+        }
+        const int inner = op->code == OP_not ? wanted(&op->results[0], depth + 1) : -1;
+        if (inner >= 0) return !inner;
     }
-    return true;
+    return -1;
+}
+
+/* Of the loop's masks those by which its iterations can be told apart: one that begins to hold, or
+ * all that end to. How many there are. */
+static int find_verdicts(Finder *finder, Verdict verdicts[MASKS])
+{
+    int count = 0, constant = 0;
+    for (Op *op = finder->loop->regions[0]->first; op && count < MASKS; op = op_next(op)) {
+        if (!is_mask(op) || map_has(&finder->masks->done, op)) continue;
+        Verdict *verdict = &verdicts[count];
+        const int want = wanted(&op->results[0], 0);
+        if (want < 0 || !find_verdict(finder, op, want, verdict)) continue;
+        if (!ends(verdict) && count > constant) continue;
+        if (!ends(verdict)) {
+            verdicts[0] = *verdict;
+            return 1;
+        }
+        constant += verdict->slope == 0;
+        count++;
+    }
+    return count > constant ? count : 0;
+}
+
+/* Both loops have the masks, of which one goes by the verdicts. */
+static Op *split_by(Finder *finder, const Verdict *verdicts, int count, int64_t step)
+{
+    Masks *masks = finder->masks;
+    Arena *arena = masks->kernel->arena;
+    Map map = {0};
+    Op *second = build_second(finder, find_middle(finder, verdicts, count, step), &map);
+    for (int i = 0; i < count; i++) {
+        Op *compare = verdicts[i].compare;
+        Value *mask = &compare->results[0], *other = map_get(&map, mask);
+        map_set(arena, &masks->done, compare, compare);
+        map_set(arena, &masks->done, other->op, compare);
+        decide(masks->kernel, ends(&verdicts[i]) ? mask : other, verdicts[i].holds);
+        kernel_remark(
+            masks->kernel, compare->span,
+            "iterations in which this is the same for all elements are a loop of their own");
+    }
+    return second;
 }
 
 static void split_loop(Masks *masks, Op *loop, int depth)
 {
-    for (Op *op = loop->regions[0]->first; op; op = op_next(op))
-        if (is_mask(op) && op->results[0].use_count > 0 && !map_has(&masks->done, op) &&
-            split_by(masks, loop, op, depth))
-            return;
+    Finder finder = {.masks = masks, .loop = loop, .builder = builder_before(loop)};
+    Verdict verdicts[MASKS];
+    int64_t step;
+    if (depth == DEPTH || !value_constant(operand(loop, step), &step)) return;
+    map_set(masks->kernel->arena, &finder.first, loop->regions[0]->arguments[0],
+            operand(loop, begin));
+    const int count = find_verdicts(&finder, verdicts);
+    if (count == 0) return;
+    Op *second = split_by(&finder, verdicts, count, step);
+    split_loop(masks, loop, depth + 1);
+    split_loop(masks, second, depth + 1);
 }
 
 /* Copies that a loop has in flight are counted by its iterations. */
