@@ -2,10 +2,10 @@
  *
  * Needs layouts (to know what a prefetched tile costs in registers); SSA. A load qualifies if its
  * view and offsets follow from the loop variable and from what is defined outside the loop, and if
- * nothing in the loop writes global memory. Its tiles in flight become carried values: loaded for
- * the first iterations before the loop, and for the one `distance` ahead as soon as this
- * iteration's tiles have left their registers. An iteration that has none so far ahead loads its
- * own tile again, which keeps every access inside what the bounds analysis saw.
+ * nothing in the loop writes the memory of its parameter. Its tiles in flight become carried
+ * values: loaded for the first iterations before the loop, and for the one `distance` ahead as soon
+ * as this iteration's tiles have left their registers. An iteration that has none so far ahead
+ * loads its own tile again, which keeps every access inside what the bounds analysis saw.
  *
  * With a distance above one the carried tiles move up one place each iteration. A move of a
  * register that is still being loaded waits for it, so the loop asks to be unrolled by the
@@ -22,17 +22,38 @@ typedef struct Prefetch {
     Kernel *kernel;
     Op *loop;
     OpVec loads;
+    Map written;    /* parameters whose memory the loop writes */
+    bool writes;    /* or memory of which it is not known */
     int64_t bytes;  /* of one iteration's tiles, a thread */
     int64_t flying; /* the same while they are being loaded */
     int64_t most;   /* of all iterations' */
     int distance;   /* iterations ahead */
 } Prefetch;
 
-static void find_global_write(Op *op, void *context)
+/* NULL: it is not known. */
+static const Parameter *parameter_of(const Prefetch *prefetch, const Value *memory)
 {
-    if (op->code == OP_store || op->code == OP_atomic || op->code == OP_put ||
-        op->code == OP_element_store || op->code == OP_element_atomic || op->code == OP_tma_store)
-        *(bool *)context = true;
+    return memory->type->kind == TYPE_VIEW
+               ? pointer_parameter(prefetch->kernel, operand(memory->op, pointer))
+               : NULL;
+}
+
+static void note_global_write(Op *op, void *context)
+{
+    Prefetch *prefetch = context;
+    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
+    if (!memory || memory->type->kind == TYPE_SHARED || memory->type->kind == TYPE_LOCAL) return;
+    const Parameter *parameter = parameter_of(prefetch, memory);
+    prefetch->writes |= !parameter;
+    if (parameter) map_set(prefetch->kernel->arena, &prefetch->written, parameter, op);
+}
+
+/* Its memory is what the loop writes, too, or may be. */
+static bool is_written(const Prefetch *prefetch, const Op *load)
+{
+    const Parameter *parameter = parameter_of(prefetch, operand(load, view));
+    return prefetch->writes || (prefetch->written.count && !parameter) ||
+           map_has(&prefetch->written, parameter);
 }
 
 static int64_t bytes_per_thread(const Type *tile)
@@ -72,13 +93,12 @@ static int64_t bytes_in_flight(Op *load)
 /* NULL, or why nothing is loaded ahead. */
 static const char *collect_loads(Prefetch *prefetch)
 {
-    bool writes = false;
     prefetch->most = prefetch_room(prefetch->loop);
-    region_visit(prefetch->loop->regions[0], find_global_write, &writes);
-    if (writes) return "it writes global memory, which its loads may read";
+    region_visit(prefetch->loop->regions[0], note_global_write, prefetch);
+    if (prefetch->writes) return "it writes global memory, which its loads may read";
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op)) {
         if (op->code != OP_load) continue;
-        bool predictable = true;
+        bool predictable = !is_written(prefetch, op);
         for (int i = 0; i < op->operand_count; i++)
             predictable &= loop_foresees(prefetch->loop, op->operands[i]);
         if (!predictable) continue;
@@ -86,7 +106,8 @@ static const char *collect_loads(Prefetch *prefetch)
         prefetch->flying += bytes_in_flight(op);
         vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     }
-    if (!prefetch->loads.count) return "where they are is not known before the iteration";
+    if (!prefetch->loads.count)
+        return "it writes what they read, or where that is is not known before the iteration";
     return prefetch->bytes > prefetch->most ? "a thread has no registers left for them" : NULL;
 }
 
