@@ -269,3 +269,14 @@ const Layout *layout_part(LayoutTable *table, const Layout *layout, const int32_
     while (count < LAYOUT_BITS) memset(part.basis[count++], 0, sizeof *part.basis);
     return layout_intern(table, &part);
 }
+
+const Layout *layout_whole(LayoutTable *table, const Layout *part, const int32_t *shape)
+{
+    Layout whole = *part;
+    for (int d = 0; d < part->rank; d++) {
+        if (shape[d] % whole.block[d]) return NULL;
+        whole.shape[d] = shape[d];
+        whole.repeat[d] = shape[d] / whole.block[d];
+    }
+    return layout_intern(table, &whole);
+}

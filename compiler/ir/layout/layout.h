@@ -83,6 +83,9 @@ const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, c
  * conflict. Plain row-major where a row has less than 16 bytes. */
 const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order,
                               int element_bits);
+/* The same of several tiles, the outermost dimension their number: they lie alike. */
+const Layout *layout_swizzled_slices(LayoutTable *table, int rank, const int32_t *shape,
+                                     const int *order, int element_bits);
 const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape,
                                const int *order);
 
@@ -127,6 +130,8 @@ bool layout_is_plain(const Layout *layout, unsigned dims);
 /* The layout of a part of a tile, of this shape and at a multiple of it in each dimension, held by
  * the threads as the tile is; NULL: not all of them have a part of it. */
 const Layout *layout_part(LayoutTable *table, const Layout *layout, const int32_t *shape);
+/* Of a tile of which each thread has every such part as `part` says; NULL: it has other parts. */
+const Layout *layout_whole(LayoutTable *table, const Layout *part, const int32_t *shape);
 /* Of a shared layout: the layout of a part of that shape, whose dimension i is the tile's dims[i];
  * the others have one index. Along dimension d it starts at a multiple of multiples[d], 0: at 0.
  * NULL: its elements do not lie, from where it starts, as those of a tile of its own. */

@@ -245,8 +245,8 @@ const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shap
 /* With 2^p chunks a row, 8 rows that are neighbours fill 8 x 2^p chunks; banks repeat every 8
  * chunks. For p >= 3 the chunk's low bits are flipped by the row's. For p < 3 the row's lowest 3 -
  * p bits choose among 8 chunks anyway, and the bits above them flip the chunk's. */
-const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                              int element_bits)
+static const Layout *make_swizzled(LayoutTable *table, int rank, const int32_t *shape,
+                                   const int *order, int element_bits, int dims)
 {
     Maker maker;
     int chunk = element_bits < 128 ? 128 / element_bits : 1, chunk_bits = bits_log2(chunk);
@@ -254,9 +254,23 @@ const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape
     int row_bits = rank > 0 ? bits_log2(maker.layout.block[order[0]]) : 0;
     int flips = row_bits - chunk_bits < 3 ? row_bits - chunk_bits : 3;
     int first = row_bits + (3 - flips); /* the offset bit that flips the lowest */
-    for (int i = 0; i < flips && first + i < maker.layout.bits[LAYOUT_REGISTER]; i++)
+    int end = 0;                        /* behind the last one that may flip */
+    for (int d = 0; d < dims; d++) end += bits_log2(maker.layout.block[order[d]]);
+    for (int i = 0; i < flips && first + i < end; i++)
         maker.basis[LAYOUT_REGISTER][first + i][order[0]] |= chunk << i;
     return finish(table, &maker);
+}
+
+const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+                              int element_bits)
+{
+    return make_swizzled(table, rank, shape, order, element_bits, rank);
+}
+
+const Layout *layout_swizzled_slices(LayoutTable *table, int rank, const int32_t *shape,
+                                     const int *order, int element_bits)
+{
+    return make_swizzled(table, rank, shape, order, element_bits, rank - 1);
 }
 
 /* ---- matrix unit ---- */

@@ -159,6 +159,30 @@ static void fit_shared_store(Inference *inference, Op *op)
     }
 }
 
+static bool is_stored_alone(const Value *part)
+{
+    for (const OpUse *use = part->uses; use; use = use->next)
+        if (use->op->code != OP_shared_store) return false;
+    return true;
+}
+
+/* Of a part that is in registers each thread has its elements, or the tile is converted. */
+static void fit_part(Inference *inference, Op *op)
+{
+    if (is_stored_alone(&op->results[0])) return;
+    const Type *whole = operand(op, a)->type;
+    const Layout *made = derive_result(inference, op, whole->layout);
+    if (!made) {
+        int32_t shape[LAYOUT_RANK];
+        for (int d = 0; d < whole->rank; d++) shape[d] = (int32_t)whole->shape[d];
+        made = op->results[0].type->layout;
+        const Layout *wanted = layout_whole(inference->kernel->layouts, made, shape);
+        CHECK(wanted);
+        require(inference, op, operand_index(op, a), wanted);
+    }
+    produce(inference, op, made);
+}
+
 /* Whether a copy of the tile in shared memory is possible at all. */
 static bool fits_in_shared(const Inference *inference, const Type *tile)
 {
@@ -308,17 +332,10 @@ static void fit_atomic(Inference *inference, Op *op)
 
 typedef void FitRule(Inference *inference, Op *op);
 static FitRule *const fit_rules[OP_COUNT] = {
-    [OP_dot] = fit_dot,
-    [OP_dot_shared] = fit_dot,
-    [OP_dot_slices] = fit_dot,
-    [OP_broadcast] = fit_rename,
-    [OP_reshape] = fit_rename,
-    [OP_transpose] = fit_rename,
-    [OP_store] = fit_store,
-    [OP_reduce] = fit_reduce,
-    [OP_scan] = fit_scan,
-    [OP_atomic] = fit_atomic,
-    [OP_shared_store] = fit_shared_store,
+    [OP_dot] = fit_dot,          [OP_dot_shared] = fit_dot, [OP_dot_slices] = fit_dot,
+    [OP_broadcast] = fit_rename, [OP_reshape] = fit_rename, [OP_transpose] = fit_rename,
+    [OP_part] = fit_part,        [OP_store] = fit_store,    [OP_reduce] = fit_reduce,
+    [OP_scan] = fit_scan,        [OP_atomic] = fit_atomic,  [OP_shared_store] = fit_shared_store,
 };
 
 static void fit_op(Op *op, void *context)

@@ -26,6 +26,7 @@ typedef struct Classes {
     int *parent;            /* union-find */
     const Layout **layouts; /* by root */
     bool *has_load;         /* by root */
+    const Type **narrowest; /* by root: of those read and written in shared memory; NULL: none */
     IndexVec *touching;     /* by root: the renames that it is an operand or result of, in order */
     Turns turns;            /* renames that a layout may spread through */
 } Classes;
@@ -165,6 +166,24 @@ static void note_renames(Classes *classes)
     }
 }
 
+static bool is_in_shared(const Value *value)
+{
+    bool is = value->op && value->op->code == OP_shared_load;
+    for (const OpUse *use = value->uses; use && !is; use = use->next)
+        is = use->op->code == OP_shared_store;
+    return is;
+}
+
+/* The fewer bits an element has, the more of them an access has. */
+static void note_shared(Classes *classes, const Value *value)
+{
+    const Type **narrowest = &classes->narrowest[class_of(classes, value)];
+    if (!is_in_shared(value)) return;
+    if (!*narrowest ||
+        dtype_memory_bits(value->type->dtype) < dtype_memory_bits((*narrowest)->dtype))
+        *narrowest = value->type;
+}
+
 static void classes_init(Classes *classes)
 {
     Arena *arena = classes->inference->arena;
@@ -179,6 +198,9 @@ static void classes_init(Classes *classes)
             classes->has_load[class_of(classes, &classes->accesses.data[i]->results[0])] = true;
     classes->touching = arena_new_array(arena, IndexVec, classes->values.count + 1);
     note_renames(classes);
+    classes->narrowest = arena_new_array(arena, const Type *, classes->values.count + 1);
+    for (size_t i = 0; i < classes->values.count; i++)
+        note_shared(classes, classes->values.data[i]);
 }
 
 /* ---- choosing ---- */
@@ -337,8 +359,10 @@ static void choose_rest(Classes *classes)
     for (size_t i = 0; i < classes->values.count; i++) {
         const Value *value = classes->values.data[i];
         if (known(classes, value)) continue;
+        const Type *narrowest = classes->narrowest[class_of(classes, value)];
         inference_enter(classes->inference, value->op ? value->op : value->region->first);
-        choose(classes, value, propose_default(classes->inference, value->type));
+        choose(classes, value,
+               propose_default(classes->inference, narrowest ? narrowest : value->type));
         spread(classes);
     }
 }
@@ -376,16 +400,27 @@ static void lay_out_part(Inference *inference, Op *op)
     part->type = type_with_layout(inference->kernel->types, part->type, layout);
 }
 
-static const Layout *plain_shared(const Inference *inference, const Type *type)
+/* Of stages, for one: whichever is used, it is one along the first dimension. */
+static bool is_used_by_slices(const Value *tile)
 {
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op->code != OP_shared_view || op_dims_mask(use->op) & 1) return false;
+    return tile->type->rank > 1 && tile->uses;
+}
+
+static const Layout *plain_shared(const Inference *inference, const Value *tile)
+{
+    const Type *type = tile->type;
+    LayoutTable *table = inference->kernel->layouts;
+    const int bits = dtype_memory_bits(type->dtype);
     int32_t shape[LAYOUT_RANK];
     int order[LAYOUT_RANK];
     for (int d = 0; d < type->rank; d++) {
         shape[d] = (int32_t)type->shape[d];
         order[d] = type->rank - 1 - d;
     }
-    return layout_swizzled(inference->kernel->layouts, type->rank, shape, order,
-                           dtype_memory_bits(type->dtype));
+    return is_used_by_slices(tile) ? layout_swizzled_slices(table, type->rank, shape, order, bits)
+                                   : layout_swizzled(table, type->rank, shape, order, bits);
 }
 
 void lay_out_shared(Op *op, void *context)
@@ -397,8 +432,8 @@ void lay_out_shared(Op *op, void *context)
     if (op->code != OP_shared_alloc) return;
     Value *tile = &op->results[0];
     if (!tile->type->layout)
-        tile->type = type_with_layout(inference->kernel->types, tile->type,
-                                      plain_shared(inference, tile->type));
+        tile->type =
+            type_with_layout(inference->kernel->types, tile->type, plain_shared(inference, tile));
     op_set_int(op, ATTR_bytes, type_bytes(tile->type));
 }
 

@@ -136,17 +136,65 @@ static void move_read(Op *read, Value *part, const Box *box)
             op_set_operand(read, first + d, moved(&at, read->operands[first + d], box->begin[d]));
 }
 
+/* All that is read is one part, from the same place on. */
+static bool is_one_part(const Value *copy, const Box *box)
+{
+    int64_t begin, elements = 1;
+    for (int d = 0; d < copy->type->rank; d++) {
+        if (copy->type->shape[d] % box->extent[d]) return false;
+        elements *= box->extent[d];
+    }
+    for (const OpUse *use = copy->uses; use; use = use->next) {
+        if (use->op->code == OP_shared_store) continue;
+        if (use->op->code != OP_shared_view || type_elements(use->op->results[0].type) != elements)
+            return false;
+        for (int d = 0; d < copy->type->rank; d++)
+            if (!value_constant(operand_list(use->op, offsets)[d], &begin) ||
+                begin != box->begin[d])
+                return false;
+    }
+    return true;
+}
+
+static Op *build_part(const Op *store, const Box *box)
+{
+    Builder before = builder_before((Op *)(uintptr_t)store);
+    const Type *whole = operand(store, value)->type,
+               *tile =
+                   type_tile(before.kernel->types, whole->dtype, whole->rank, box->extent, NULL);
+    Op *part = build_op(&before, OP_part, 1, operand_list(store, value), 1, &tile);
+    op_set_ints(part, ATTR_begins, whole->rank, box->begin);
+    return part;
+}
+
+/* What is read of it is in registers: nothing goes to shared memory. */
+static void read_part(Op *copy, Op *store, const Box *box)
+{
+    Value *part = build_part(store, box)->results;
+    op_erase(store);
+    while (copy->results[0].uses) {
+        Op *view = copy->results[0].uses->op;
+        while (view->results[0].uses) {
+            Op *load = view->results[0].uses->op;
+            Builder at = builder_before(load);
+            value_replace(load->results,
+                          build_op(&at, OP_reshape, 1, &part, 1, &load->results[0].type)->results);
+            op_erase(load);
+        }
+        op_erase(view);
+    }
+    op_erase(copy);
+}
+
 static void copy_part(Op *copy, Op *store, const Box *box)
 {
     TypeTable *types = builder_before(copy).kernel->types;
     const Type *whole = copy->results[0].type;
-    const Type *tile = type_tile(types, whole->dtype, whole->rank, box->extent, NULL),
-               *shared = type_shared(types, whole->dtype, whole->rank, box->extent, NULL);
+    const Type *shared = type_shared(types, whole->dtype, whole->rank, box->extent, NULL);
     Builder at = builder_before(copy), before = builder_before(store);
     Value *made = build_op(&at, OP_shared_alloc, 0, NULL, 1, &shared)->results;
-    Op *part = build_op(&before, OP_part, 1, operand_list(store, value), 1, &tile);
-    op_set_ints(part, ATTR_begins, whole->rank, box->begin);
-    build_op(&before, OP_shared_store, 2, (Value *[]){made, part->results}, 0, NULL);
+    Value *part = build_part(store, box)->results;
+    build_op(&before, OP_shared_store, 2, (Value *[]){made, part}, 0, NULL);
     op_erase(store);
     while (copy->results[0].uses) move_read(copy->results[0].uses->op, made, box);
     op_erase(copy);
@@ -216,7 +264,11 @@ bool pass_narrow(Kernel *kernel, PassContext *context)
         Box box;
         if (tile)
             read_in_place(copy, store, tile);
-        else if (find_box(&narrow, copy->results, &box))
+        else if (!find_box(&narrow, copy->results, &box))
+            continue;
+        else if (is_one_part(copy->results, &box))
+            read_part(copy, store, &box);
+        else
             copy_part(copy, store, &box);
     }
     arena_free(narrow.arena);

@@ -5,7 +5,10 @@
  * number which element it means, and else in memory, which is a hundred times slower. Where all
  * indices of an array follow from numbers and from variables of loops whose bounds do, too, these
  * loops are unrolled, the outer ones first, as bounds of inner ones may follow from their
- * variables. An array of which some index is known at run time only gains nothing by it. */
+ * variables. An array of which some index is known at run time only gains nothing by it.
+ *
+ * Nor has a register tile addresses: what reads a part of it at a place that such loops know reads
+ * it in shared memory, a copy, and by numbers in registers. */
 #include "ir/fold.h"
 #include "ir/op_vec.h"
 #include "passes/pass.h"
@@ -15,6 +18,8 @@ enum {
     MOST_LOOKS = 1000 /* at ops of one, which may share parts */
 };
 
+typedef bool Fits(const Op *op);
+
 typedef struct Unroll {
     Kernel *kernel;
     Arena *arena;
@@ -23,12 +28,37 @@ typedef struct Unroll {
     int64_t left;    /* ops that may yet be made */
 } Unroll;
 
+/* ---- copies of register tiles ---- */
+
+static bool is_loaded_alone(const Value *part)
+{
+    for (const OpUse *use = part->uses; use; use = use->next)
+        if (use->op->code != OP_shared_load) return false;
+    return true;
+}
+
+/* Made in one place of a register tile, and read a part at a time. What has a name is the
+ * author's. */
+static bool is_copy(const Op *alloc)
+{
+    const Value *copy = &alloc->results[0];
+    int stores = 0;
+    for (const OpUse *use = copy->uses; use; use = use->next) {
+        const bool stored = use->op->code == OP_shared_store && use->op->parent == alloc->parent;
+        if (!stored && !(use->op->code == OP_shared_view && is_loaded_alone(use->op->results)))
+            return false;
+        stores += stored;
+    }
+    return stores == 1 && !copy->name;
+}
+
 /* ---- which loops ---- */
 
 /* The loops of one array. */
 typedef struct Indices {
     Unroll *unroll;
-    Map seen; /* values that were followed */
+    Fits *fits; /* what may be in them */
+    Map seen;   /* values that were followed */
     OpVec loops;
 } Indices;
 
@@ -37,11 +67,26 @@ static bool follow(Indices *indices, Value *value, int depth);
 /* What a copy of is another of the same: no tile, no memory of the block's. */
 static bool is_copied(const Op *op)
 {
-    if (op->code == OP_shared_alloc || op_has_tiles(op)) return false;
+    return op->code != OP_shared_alloc && !op_has_tiles(op) &&
+           !op_has(op, COPY | DOT | ASYNC | WAITS | MBARRIER | PIPELINE_BARRIER);
+}
+
+/* Or tiles that go by elements, and memory of copies. */
+static bool is_tile_copied(const Op *op)
+{
+    if (op->code == OP_shared_alloc) return is_copy(op);
+    return is_copied(op) || op_has(op, ALIAS) || op->code == OP_shared_store ||
+           op->code == OP_shared_load || op->code == OP_yield || op->code == OP_for ||
+           (op_has(op, PURE) && !op_has(op, COOP));
+}
+
+static bool all_fit(const Op *op, Fits *fits)
+{
+    if (!fits(op)) return false;
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inside = op->regions[r]->first; inside; inside = op_next(inside))
-            if (!is_copied(inside)) return false;
-    return !op_has(op, COPY | DOT | ASYNC | WAITS | MBARRIER | PIPELINE_BARRIER);
+            if (!all_fit(inside, fits)) return false;
+    return true;
 }
 
 static bool is_never(const Op *loop)
@@ -54,7 +99,7 @@ static bool is_never(const Op *loop)
 
 static bool follow_loop(Indices *indices, Op *loop, int depth)
 {
-    if (loop->code != OP_for || is_never(loop) || !is_copied(loop)) return false;
+    if (loop->code != OP_for || is_never(loop) || !all_fit(loop, indices->fits)) return false;
     if (!follow(indices, operand(loop, begin), depth) ||
         !follow(indices, operand(loop, end), depth) || !follow(indices, operand(loop, step), depth))
         return false;
@@ -82,6 +127,14 @@ static bool follow(Indices *indices, Value *value, int depth)
                   : !is_variable || !follow_loop(indices, value->region->parent, depth - 1))
         return false;
     map_set(indices->unroll->arena, &indices->seen, value, value);
+    return true;
+}
+
+static bool follow_parts(Indices *indices, const Value *copy)
+{
+    for (const OpUse *use = copy->uses; use; use = use->next)
+        for (int d = 0; use->op->code == OP_shared_view && d < copy->type->rank; d++)
+            if (!follow(indices, operand_list(use->op, offsets)[d], DEEPEST)) return false;
     return true;
 }
 
@@ -145,11 +198,20 @@ static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
     return true;
 }
 
+/* Ops of a thread, as good as one may tell before layouts. */
+static int64_t thread_ops(const Op *op)
+{
+    const Type *type = op->result_count ? op->results[0].type : NULL;
+    const int64_t each =
+        type && type->kind == TYPE_TILE ? type_elements(type) / op_threads(op).count : 1;
+    return each > 1 ? each : 1;
+}
+
 /* Takes what becomes of the region from what may be made; false: that is too much. */
 static bool count_region(Unroll *unroll, const Region *region, Map *known)
 {
     for (const Op *op = region->first; op; op = op_next(op)) {
-        if (--unroll->left < 0) return false;
+        if ((unroll->left -= thread_ops(op)) < 0) return false;
         if (map_has(&unroll->wanted, op)) {
             if (!count_loop(unroll, op, known)) return false;
             continue;
@@ -201,8 +263,8 @@ static bool want(Unroll *unroll, const OpVec *loops)
 static void look_at_array(Op *op, void *context)
 {
     Unroll *unroll = context;
-    Indices indices = {.unroll = unroll};
-    if (type_elements(op->results[0].type) > COST_ARRAY_ELEMENTS ||
+    Indices indices = {.unroll = unroll, .fits = is_copied};
+    if (op->code != OP_local_alloc || type_elements(op->results[0].type) > COST_ARRAY_ELEMENTS ||
         !follow_uses(&indices, op->results))
         return;
     if (!want(unroll, &indices.loops))
@@ -211,13 +273,21 @@ static void look_at_array(Op *op, void *context)
                       "that go through it to unroll them");
 }
 
+static void look_at_copy(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    Indices indices = {.unroll = unroll, .fits = is_tile_copied};
+    if (op->code == OP_shared_alloc && is_copy(op) && follow_parts(&indices, op->results))
+        want(unroll, &indices.loops);
+}
+
 /* All of it, by the author's word. */
 static void look_at_loop(Op *op, void *context)
 {
     Unroll *unroll = context;
     const Map nothing = {0};
     Trips trips;
-    if (!trips_of(&nothing, op, &trips) || !is_copied(op)) return;
+    if (op->code != OP_for || !trips_of(&nothing, op, &trips) || !all_fit(op, is_copied)) return;
     const int64_t wanted = op_int(op, ATTR_unroll, 0);
     OpVec loops = {0};
     if (wanted < 2 || (trips.end - trips.begin - 1) / trips.step >= wanted) return;
@@ -237,7 +307,7 @@ static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool is_nested)
     }
     for (int r = 0; r < op->region_count; r++) {
         Op *inside = copy->regions[r]->first;
-        for (const Op *from = op->regions[r]->first; from; from = from->next, inside = inside->next)
+        for (const Op *from = op->regions[r]->first; from; from = from->next, inside = op_next(inside))
             want_copies(unroll, from, inside, is_nested);
     }
 }
@@ -337,12 +407,12 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
         .kernel = kernel,
         .arena = arena_new(),
     };
-    kernel_visit_those(kernel, OP_local_alloc, look_at_array, &unroll);
-    kernel_visit_those(kernel, OP_for, look_at_loop, &unroll);
-    kernel_visit_those(kernel, OP_for, find_outermost, &unroll);
-    for (size_t i = 0; i < unroll.outermost.count; i++)
-        unroll_loop(&unroll, unroll.outermost.data[i]);
-    for (Op *op = kernel->host->first; op; op = op->next)
+    kernel_visit(kernel, look_at_array, &unroll);
+    kernel_visit_those(kernel, OP_shared_alloc, look_at_copy, &unroll);
+    kernel_visit(kernel, look_at_loop, &unroll);
+    kernel_visit(kernel, find_outermost, &unroll);
+    for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
+    for (Op *op = kernel->host->first; op; op = op_next(op))
         if (op->code == OP_launch) open_singles(op->regions[0]);
     arena_free(unroll.arena);
     return true;
