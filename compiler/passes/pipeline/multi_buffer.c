@@ -713,12 +713,14 @@ static bool is_in_loop(const Op *op)
     return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
 }
 
-/* In a loop small tiles go through registers, where the next ones can be fetched ahead. */
+/* In a loop small tiles go through registers, where the next ones can be fetched ahead: not those
+ * of a branch. */
 static bool goes_through_registers(const Op *copy)
 {
     const Type *tile = operand(copy, tile)->type;
     const int64_t bytes = type_bytes(tile);
-    return is_in_loop(copy) && bytes <= (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
+    return is_in_loop(copy) && copy->parent->parent->code != OP_if &&
+           bytes <= (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
 }
 
 static void copy_through_registers(const Pass *pass, Op *copy)

@@ -396,6 +396,7 @@ static bool is_branch_of_elements(const Pass *pass, const Op *op)
     for (int r = 0; r < op->region_count; r++)
         for (const Op *inner = op->regions[r]->first; inner; inner = op_next(inner))
             if (inner->code != OP_yield && !is_steady_load(pass, inner) &&
+                !is_branch_of_elements(pass, inner) &&
                 (!op_has(inner, PURE) || op_has(inner, COOP)))
                 return false;
     return true;
@@ -416,19 +417,31 @@ static Value *choose_result(Builder *builder, const Op *branch, int result)
     return build3(builder, OP_select, condition, either[0], either[1]);
 }
 
+static void flatten_branches(Region *region);
+
 /* Both ways are gone, and results chosen. */
 static void flatten(Op *branch)
 {
-    for (int r = 0; r < 2; r++)
+    for (int r = 0; r < 2; r++) {
+        flatten_branches(branch->regions[r]);
         for (Op *op = branch->regions[r]->first, *next; op; op = next) {
             next = op_next(op);
             if (op->code != OP_yield) op_move_before(op, branch);
         }
+    }
     Builder builder = builder_before(branch);
     builder.span = branch->span;
     for (int i = 0; i < branch->result_count; i++)
         value_replace(&branch->results[i], choose_result(&builder, branch, i));
     op_erase(branch);
+}
+
+static void flatten_branches(Region *region)
+{
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == OP_if) flatten(op);
+    }
 }
 
 /* ---- whether ---- */
@@ -481,14 +494,6 @@ static const char *fault_of_body(Plan *plan)
             map_set(plan->arena, &plan->async, op, (void *)(uintptr_t)op);
     }
     return plan->async.count ? NULL : "it has no product that wgmma can do";
-}
-
-static void flatten_branches(Plan *plan)
-{
-    for (Op *op = body_of(plan)->first, *next; op; op = next) {
-        next = op_next(op);
-        if (op->code == OP_if) flatten(op);
-    }
 }
 
 bool plan_is_async(const Plan *plan, const Op *op)
@@ -596,7 +601,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     const char *fault = fault_of_body(plan);
     if (!fault) fault = fault_of_split_by_plan(pipeline);
     if (fault) return fault;
-    flatten_branches(plan);
+    flatten_branches(pipeline->loop->regions[0]);
     find_steps(plan);
     fault = choose_stages(plan);
     if (fault) return fault;

@@ -411,7 +411,7 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit_those(kernel, OP_shared_alloc, look_at_copy, &unroll);
     kernel_visit(kernel, look_at_loop, &unroll);
     kernel_visit(kernel, find_outermost, &unroll);
-    for (size_t i = 0; i < unroll.pending.count; i++) unroll_loop(&unroll, unroll.pending.data[i]);
+    for (size_t i = 0; i < unroll.outermost.count; i++) unroll_loop(&unroll, unroll.outermost.data[i]);
     for (Op *op = kernel->host->first; op; op = op_next(op))
         if (op->code == OP_launch) open_singles(op->regions[0]);
     arena_free(unroll.arena);
