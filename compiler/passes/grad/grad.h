@@ -136,6 +136,8 @@ void settle_custom_vjp(Grad *grad, Region *region);
 
 /* Of an access of global memory; else NULL. */
 Value *view_of(const Op *op);
+/* The pointer that all others to that memory are made of. */
+const Value *view_pointer(const Op *op);
 
 /* The memory in which the adjoint of a view, shared tile or local array stands; NULL: there is
  * none. */
@@ -162,6 +164,10 @@ bool is_there(const Op *op);
 /* ---- sums.c ---- */
 
 void arrange_sums(Grad *grad);
+
+/* ---- early_loads.c ---- */
+
+void order_loads(Grad *grad, Op *launch);
 
 /* ---- shared_values.c ---- */
 

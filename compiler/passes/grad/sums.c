@@ -200,14 +200,6 @@ static bool build_split(Split *split)
 
 /* ---- whether ---- */
 
-/* The pointer that all others to this memory are made of. */
-static const Value *pointer_of(const Op *op)
-{
-    const Value *pointer = operand(view_of(op)->op, pointer);
-    while (pointer->op && op_aliased(pointer->op)) pointer = op_aliased(pointer->op);
-    return pointer;
-}
-
 /* What stands in the way of a launch apart: memory of the block's, records of states, what is asked
  * of the grid, and what the rest of the launch makes of the memory that is read, or added to. */
 typedef struct Obstacles {
@@ -224,15 +216,15 @@ static void find_obstacle(Op *op, void *context)
                         op->code == OP_grid_dim || op->code == OP_thread_id ||
                         records_workspace(obstacles->grad, op);
     if (view_of(op) && op_has(op, READS) && !op_has(op, ATOMIC))
-        map_set(obstacles->grad->arena, &obstacles->read, pointer_of(op), op);
+        map_set(obstacles->grad->arena, &obstacles->read, view_pointer(op), op);
 }
 
 static void find_writer(Op *op, void *context)
 {
     Obstacles *obstacles = context;
     if (!map_has(&obstacles->grad->effects, op) || !view_of(op)) return;
-    const bool is_same = pointer_of(op) == pointer_of(obstacles->sum) && op->code != OP_atomic;
-    const bool is_read = map_has(&obstacles->read, pointer_of(op));
+    const bool is_same = view_pointer(op) == view_pointer(obstacles->sum) && op->code != OP_atomic;
+    const bool is_read = map_has(&obstacles->read, view_pointer(op));
     obstacles->found |= is_same || (is_read && !map_has(&obstacles->grad->clears, op));
 }
 
@@ -322,10 +314,10 @@ static void find_sums(Op *op, void *context)
 /* All that is done to the same memory is done there, by the same block. */
 static bool is_alone(const Sums *sums, const Op *sum)
 {
-    const Value *pointer = pointer_of(sum);
+    const Value *pointer = view_pointer(sum);
     for (size_t i = 0; i < sums->all.count; i++) {
         const Op *other = sums->all.data[i];
-        const bool same = pointer_of(other) == pointer;
+        const bool same = view_pointer(other) == pointer;
         if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
     }
     return !pointer->op;
@@ -454,4 +446,7 @@ void arrange_sums(Grad *grad)
         next = op->next;
         if (op->code == OP_launch) gather_block_sums(grad, op);
     }
+    pass_simplify(kernel, &context);
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) order_loads(grad, op);
 }
