@@ -142,6 +142,8 @@ const Value *view_pointer(const Op *op);
 /* The memory in which the adjoint of a view, shared tile or local array stands; NULL: there is
  * none. */
 Value *memory_adjoint(Grad *grad, Value *memory);
+/* Of a pointer to global memory; NULL: there is none. */
+Value *pointer_adjoint(Grad *grad, Value *pointer);
 void memory_open(Grad *grad, const Region *region); /* makes those of its allocations */
 
 /* Whether the adjoint of what is overwritten there is to be zero: it is not that of what stood

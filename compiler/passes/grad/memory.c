@@ -18,7 +18,7 @@ const Value *view_pointer(const Op *op)
     return pointer;
 }
 
-static Value *pointer_adjoint(Grad *grad, Value *pointer)
+Value *pointer_adjoint(Grad *grad, Value *pointer)
 {
     const Op *op = pointer->op;
     if (!op) return map_get(&grad->gradients, pointer);
