@@ -28,6 +28,22 @@ Object *core_replayed(Eval *eval, const Bound *bound)
     return object_ir(eval, build2(&eval->builder, OP_replayed, value, other));
 }
 
+/* ---- memory of adjoints ---- */
+
+Object *core_adjoint_view(Eval *eval, const Bound *bound)
+{
+    const Type *type = argument_type(bound->values[0]);
+    Value *view =
+        type != NULL && type->kind == TYPE_VIEW ? stage_value(eval, bound->values[0]) : NULL;
+    if (view == NULL || view->op == NULL || view->op->code != OP_view)
+        return FAIL(eval, expected_kind, bound->at, "what has adjoints in memory", "a view",
+                    object_repr(eval, bound->values[0]));
+    Value *pointer = operand(view->op, pointer), *const *extents = operand_list(view->op, extents);
+    const int rank = view->type->rank;
+    pointer = core_build(eval, OP_adjoint_pointer, 1, &pointer, pointer->type);
+    return object_ir(eval, build_view(&eval->builder, pointer, rank, extents, extents + rank));
+}
+
 /* ---- functions that belong to another one ---- */
 
 static bool is_name(const Node *node, Name name)
@@ -50,8 +66,30 @@ static bool has_decorator(const NodeFunctionDef *def, Name name, Name function)
     return false;
 }
 
-/* Behind the function, before another one of its name. A module is evaluated where names of it are
- * asked for, so that nobody runs the decorator. */
+static Name type_name_of(const Node *parameter)
+{
+    const Node *annotation = NODE_AS(arg, parameter)->annotation;
+    if (annotation == NULL) return NULL;
+    if (annotation->kind == NODE_Attribute) return NODE_AS(Attribute, annotation)->attr;
+    return annotation->kind == NODE_Name ? NODE_AS(Name, annotation)->id : NULL;
+}
+
+/* Of functions of one name it is that with the same parameters in front, as far as names say. */
+static bool has_parameters_of(const NodeFunctionDef *def, const Node *node)
+{
+    if (node->kind != NODE_FunctionDef) return true;
+    const Nodes given = NODE_AS(arguments, def->args)->args;
+    const Nodes wanted = NODE_AS(arguments, NODE_AS(FunctionDef, node)->args)->args;
+    if (given.count < wanted.count) return false;
+    for (uint32_t i = 0; i < wanted.count; i++) {
+        const Name a = type_name_of(given.items[i]), b = type_name_of(wanted.items[i]);
+        if (a != NULL && b != NULL && a != b) return false;
+    }
+    return true;
+}
+
+/* Behind the function. A module is evaluated where names of it are asked for, so that nobody runs
+ * the decorator. */
 Object *core_decorated(Eval *eval, const Bound *bound)
 {
     const Object *object = bound->values[0], *text = bound->values[1];
@@ -65,8 +103,10 @@ Object *core_decorated(Eval *eval, const Bound *bound)
     for (uint32_t i = 0; i < body.count; i++) {
         if (body.items[i]->kind != NODE_FunctionDef) continue;
         const NodeFunctionDef *def = NODE_AS(FunctionDef, body.items[i]);
-        if (def->name == function->name) is_behind = body.items[i] == function->node;
-        if (!is_behind || !has_decorator(def, name, function->name)) continue;
+        is_behind |= body.items[i] == function->node;
+        if (!is_behind || !has_decorator(def, name, function->name) ||
+            !has_parameters_of(def, function->node))
+            continue;
         Object *found = object_new(eval, OBJECT_FUNCTION);
         found->as.function = (Function){.name = def->name,
                                         .node = body.items[i],
@@ -97,15 +137,33 @@ static Node *name_node(Eval *eval, Name name, Span span)
     return &node->base;
 }
 
+/* That of a parameter, or of a part of one: x, x.part, x[i]; NULL: of none. */
+static Node *adjoint_of(Eval *eval, Node *node)
+{
+    if (node->kind == NODE_Name)
+        return name_node(eval, adjoint_name(eval, NODE_AS(Name, node)->id), node->span);
+    if (node->kind == NODE_Attribute) {
+        NodeAttribute *copy = arena_new_of(eval->arena, NodeAttribute);
+        *copy = *NODE_AS(Attribute, node);
+        copy->value = adjoint_of(eval, copy->value);
+        return copy->value != NULL ? &copy->base : NULL;
+    }
+    if (node->kind != NODE_Subscript) return NULL;
+    NodeSubscript *copy = arena_new_of(eval->arena, NodeSubscript);
+    *copy = *NODE_AS(Subscript, node);
+    copy->value = adjoint_of(eval, copy->value);
+    return copy->value != NULL ? &copy->base : NULL;
+}
+
 static Node *name_adjoint(void *context, Node *node)
 {
     Adjoints *adjoints = context;
     if (node->kind == NODE_Subscript) {
         const NodeSubscript *subscript = NODE_AS(Subscript, node);
-        if (is_name(subscript->value, adjoints->adjoint) && subscript->slice->kind == NODE_Name)
-            return name_node(adjoints->eval,
-                             adjoint_name(adjoints->eval, NODE_AS(Name, subscript->slice)->id),
-                             node->span);
+        Node *found = is_name(subscript->value, adjoints->adjoint)
+                          ? adjoint_of(adjoints->eval, subscript->slice)
+                          : NULL;
+        if (found != NULL) return found;
     }
     node_replace(node, name_adjoint, adjoints);
     return node;

@@ -469,6 +469,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_bitcast] = check_bitcast,
     [OP_ptr_add] = check_ptr_add,
     [OP_ptr_cast] = check_ptr_cast,
+    [OP_adjoint_pointer] = check_ptr_cast,
     [OP_launch] = rule_launch,
     [OP_block_idx] = rule_block,
     [OP_grid_dim] = rule_block,

@@ -3,6 +3,7 @@
 #ifndef TILEC_PASSES_GRAD_COORDINATES_H
 #define TILEC_PASSES_GRAD_COORDINATES_H
 
+#include "ir/op_vec.h"
 #include "passes/grad/grad.h"
 
 /* A number that is its own in each block, from 0 to its extent; or a loop's variable. */
@@ -25,6 +26,14 @@ bool value_needs(const Value *value, const Value *coordinate);
 /* Whether no two blocks, or iterations, meet in an element that the op, an atomic on a view, adds
  * to. */
 bool adds_apart(const Op *atomic, const Coordinates *coordinates);
+
+/* A number as it was before it was cast. */
+Value *without_cast(Value *value);
+
+/* ---- plain_sums.c: what no two blocks add to ---- */
+
+OpVec effects_of(Grad *grad, Op *launch); /* on global memory */
+void settle_sums(Grad *grad, Op *launch);
 
 /* ---- block_sums.c: sums that all blocks along a coordinate add to one place ---- */
 void gather_block_sums(Grad *grad, Op *launch);

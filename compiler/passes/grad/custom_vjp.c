@@ -48,14 +48,42 @@ static void set_arguments(Grad *grad, const Op *op, int count, Value *const *adj
     }
 }
 
+/* Memory of adjoints that it asks for; what it reads, of whatever memory, is as the author wants
+ * it. */
+static void settle_memory(Grad *grad, Op *op)
+{
+    for (int i = 0; i < op->region_count; i++)
+        for (Op *inner = op->regions[i]->first, *next; inner; inner = next) {
+            next = inner->next;
+            settle_memory(grad, inner);
+        }
+    if (op_has(op, READS) && !op->region_count) map_set(grad->arena, &grad->settled, op, op);
+    if (op->code != OP_adjoint_pointer) return;
+    const Builder outside = grad->builder;
+    grad->builder = builder_before(op);
+    Value *adjoint = pointer_adjoint(grad, operand(op, pointer));
+    grad->builder = outside;
+    if (!adjoint) {
+        grad_refuse(grad, op,
+                    "this memory has no gradient: it is not a parameter's of its own type");
+        return;
+    }
+    value_replace(op->results, adjoint);
+    op_erase(op);
+}
+
 static void run_backward(Grad *grad, const Op *op, int count, Part part, Value *const *adjoints)
 {
     const Region *region = op->regions[1];
     Op *before = grad->builder.region->last;
     set_arguments(grad, op, count, adjoints);
     replay(grad, region, false);
-    for (Op *made = before ? before->next : grad->builder.region->first; made; made = op_next(made))
+    Op *made = before ? before->next : grad->builder.region->first;
+    for (Op *next; made; made = next) {
+        next = made->next;
         note_writes(grad, made);
+        settle_memory(grad, made);
+    }
     for (int i = 0; i < op->operand_count; i++) {
         Value *adjoint = replayed(grad, region_terminator(region)->operands[i]);
         if (part == PART_TOTAL)
@@ -79,7 +107,7 @@ static void by_parts(Grad *grad, const Op *op, int count, const Adjoint *both)
 void adjoint_custom_vjp(Grad *grad, Op *op)
 {
     const int count = told_count(op);
-    bool found = false;
+    bool found = region_has(op->regions[1], OP_adjoint_pointer);
     Adjoint *both = arena_new_array(grad->arena, Adjoint, op->result_count + 1);
     Value **whole = arena_new_array(grad->arena, Value *, op->result_count + 1);
     for (int i = 0; i < op->result_count; i++) {

@@ -136,10 +136,14 @@ void settle_custom_vjp(Grad *grad, Region *region);
 
 /* Of an access of global memory; else NULL. */
 Value *view_of(const Op *op);
+/* The pointer that all others to that memory are made of. */
+const Value *view_pointer(const Op *op);
 
 /* The memory in which the adjoint of a view, shared tile or local array stands; NULL: there is
  * none. */
 Value *memory_adjoint(Grad *grad, Value *memory);
+/* Of a pointer to global memory; NULL: there is none. */
+Value *pointer_adjoint(Grad *grad, Value *pointer);
 void memory_open(Grad *grad, const Region *region); /* makes those of its allocations */
 
 /* Whether the adjoint of what is overwritten there is to be zero: it is not that of what stood
@@ -162,6 +166,10 @@ bool is_there(const Op *op);
 /* ---- sums.c ---- */
 
 void arrange_sums(Grad *grad);
+
+/* ---- early_loads.c ---- */
+
+void order_loads(Grad *grad, Op *launch);
 
 /* ---- shared_values.c ---- */
 

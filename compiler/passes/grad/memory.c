@@ -11,7 +11,14 @@ Value *view_of(const Op *op)
     return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
 }
 
-static Value *pointer_adjoint(Grad *grad, Value *pointer)
+const Value *view_pointer(const Op *op)
+{
+    const Value *pointer = operand(view_of(op)->op, pointer);
+    while (pointer->op && op_aliased(pointer->op)) pointer = op_aliased(pointer->op);
+    return pointer;
+}
+
+Value *pointer_adjoint(Grad *grad, Value *pointer)
 {
     const Op *op = pointer->op;
     if (!op) return map_get(&grad->gradients, pointer);

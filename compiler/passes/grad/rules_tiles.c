@@ -79,9 +79,36 @@ void adjoint_convert(Grad *grad, Op *op)
     give_total(grad, operand(op, a), whole_of(grad, op));
 }
 
+static bool turns_back(const Op *op, const int64_t *dims)
+{
+    const Attr *before = op_attr(op, ATTR_dims);
+    for (int d = 0; d < before->count; d++)
+        if (before->integers[dims[d]] != d) return false;
+    return true;
+}
+
+static Value *transposed(Grad *grad, Value *a, const int64_t *dims);
+
+/* (a @ b) transposed, of which nothing else is made. */
+static Value *turned_product(Grad *grad, const Op *dot, const int64_t *dims)
+{
+    Value *a = transposed(grad, operand(dot, b), dims),
+          *b = transposed(grad, operand(dot, a), dims);
+    const int64_t shape[] = {a->type->shape[0], b->type->shape[1]};
+    const DType dtype = dot->results->type->dtype;
+    Value *zero = number_of(grad, type_tile(grad->kernel->types, dtype, 2, shape, NULL), 0);
+    Value *product = build3(&grad->builder, OP_dot, a, b, zero);
+    op_keep_attr(product->op, dot, ATTR_tf32);
+    return product;
+}
+
 static Value *transposed(Grad *grad, Value *a, const int64_t *dims)
 {
+    const Op *op = a->op;
     Type type = *a->type;
+    if (op && op->code == OP_transpose && turns_back(op, dims)) return operand(op, a);
+    if (op && op->code == OP_dot && !a->use_count && dims[0] == 1 && is_zero_number(operand(op, c)))
+        return turned_product(grad, op, dims);
     type.layout = NULL;
     for (int d = 0; d < type.rank; d++) type.shape[d] = a->type->shape[dims[d]];
     Value *result = build_to(grad, OP_transpose, a, type_intern(grad->kernel->types, &type));

@@ -3,19 +3,13 @@
  * A sum of products that is at the same place for all blocks along a coordinate becomes a launch of
  * its own, whose blocks are those places: each goes along that coordinate, and adds its sum at the
  * end. So both gradients of a product of matrices are products of matrices.
- *
- * What no two blocks add to is added to without atomics. */
+ */
 #include "ir/rebuild.h"
 #include "passes/grad/coordinates.h"
 #include "passes/grad/retile.h"
 #include "passes/grad/states.h"
 
 /* ---- which ---- */
-
-static Value *without_cast(Value *value)
-{
-    return value->op && value->op->code == OP_cast ? operand(value->op, a) : value;
-}
 
 /* The product that the op adds, which has no other use. */
 static Op *added_product(const Op *sum)
@@ -200,14 +194,6 @@ static bool build_split(Split *split)
 
 /* ---- whether ---- */
 
-/* The pointer that all others to this memory are made of. */
-static const Value *pointer_of(const Op *op)
-{
-    const Value *pointer = operand(view_of(op)->op, pointer);
-    while (pointer->op && op_aliased(pointer->op)) pointer = op_aliased(pointer->op);
-    return pointer;
-}
-
 /* What stands in the way of a launch apart: memory of the block's, records of states, what is asked
  * of the grid, and what the rest of the launch makes of the memory that is read, or added to. */
 typedef struct Obstacles {
@@ -224,15 +210,15 @@ static void find_obstacle(Op *op, void *context)
                         op->code == OP_grid_dim || op->code == OP_thread_id ||
                         records_workspace(obstacles->grad, op);
     if (view_of(op) && op_has(op, READS) && !op_has(op, ATOMIC))
-        map_set(obstacles->grad->arena, &obstacles->read, pointer_of(op), op);
+        map_set(obstacles->grad->arena, &obstacles->read, view_pointer(op), op);
 }
 
 static void find_writer(Op *op, void *context)
 {
     Obstacles *obstacles = context;
     if (!map_has(&obstacles->grad->effects, op) || !view_of(op)) return;
-    const bool is_same = pointer_of(op) == pointer_of(obstacles->sum) && op->code != OP_atomic;
-    const bool is_read = map_has(&obstacles->read, pointer_of(op));
+    const bool is_same = view_pointer(op) == view_pointer(obstacles->sum) && op->code != OP_atomic;
+    const bool is_read = map_has(&obstacles->read, view_pointer(op));
     obstacles->found |= is_same || (is_read && !map_has(&obstacles->grad->clears, op));
 }
 
@@ -296,101 +282,6 @@ static bool split_sum(Grad *grad, Op *launch, Op *sum)
     return fine;
 }
 
-/* ---- without atomics ---- */
-
-static bool same_places(const Op *a, const Op *b)
-{
-    if (a->operand_count != b->operand_count || operand(a, memory) != operand(b, memory))
-        return false;
-    for (int i = operand_index(a, more); i < a->operand_count; i++)
-        if (a->operands[i] != b->operands[i]) return false;
-    return a->parent == b->parent;
-}
-
-typedef struct Sums {
-    Grad *grad;
-    VEC(Op *) all; /* that are effects on views */
-} Sums;
-
-static void find_sums(Op *op, void *context)
-{
-    Sums *sums = context;
-    if (map_has(&sums->grad->effects, op) && view_of(op))
-        vec_push(sums->grad->arena, &sums->all, op);
-}
-
-/* All that is done to the same memory is done there, by the same block. */
-static bool is_alone(const Sums *sums, const Op *sum)
-{
-    const Value *pointer = pointer_of(sum);
-    for (size_t i = 0; i < sums->all.count; i++) {
-        const Op *other = sums->all.data[i];
-        const bool same = pointer_of(other) == pointer;
-        if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
-    }
-    return !pointer->op;
-}
-
-/* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
-static bool offsets_of(const Op *sum, Value **offsets, int64_t *dims)
-{
-    const int rank = operand(sum, memory)->type->rank;
-    int found = 0;
-    for (int d = 0; d < rank; d++) {
-        Value *index = operand_list(sum, more)[d];
-        offsets[d] = index;
-        if (!type_is_tile(index->type)) continue;
-        if (!index->op || index->op->code != OP_add) return false;
-        for (int i = 0; i < 2; i++) {
-            Value *side = index->op->operands[i];
-            Value *inner = without_cast(side);
-            if (side->op && side->op->code == OP_splat) offsets[d] = operand(side->op, a);
-            if (!inner->op || inner->op->code != OP_iota) continue;
-            dims[op_int(inner->op, ATTR_dim, 0)] = d;
-            found++;
-        }
-    }
-    for (int d = 0; d < rank; d++)
-        if (type_is_tile(offsets[d]->type)) return false;
-    return found == operand(sum, value)->type->rank;
-}
-
-static void add_plainly(Grad *grad, Op *sum)
-{
-    Value *operands[2 + TYPE_RANK] = {operand(sum, memory)}, *value = operand(sum, value);
-    int64_t dims[TYPE_RANK] = {0};
-    const int rank = operands[0]->type->rank;
-    Builder builder = builder_before(sum);
-    if (!offsets_of(sum, operands + 1, dims)) return;
-    Op *load = build_op(&builder, OP_load, 1 + rank, operands, 1, &value->type);
-    op_set_ints(load, ATTR_dims, value->type->rank, dims);
-    const DType wide = adjoint_dtype(value->type->dtype);
-    Value *more = without_cast(value)->type->dtype == wide ? without_cast(value) : value;
-    Value *all = build2(&builder, OP_add, build_cast(&builder, wide, load->results),
-                        build_cast(&builder, wide, more));
-    for (int d = rank; d > 0; d--) operands[1 + d] = operands[d];
-    operands[1] = build_cast(&builder, value->type->dtype, all);
-    Op *store = build_op(&builder, OP_store, 2 + rank, operands, 0, NULL);
-    op_set_ints(store, ATTR_dims, value->type->rank, dims);
-    map_set(grad->arena, &grad->effects, store, store);
-    op_erase(sum);
-}
-
-static void settle_sums(Grad *grad, Op *launch)
-{
-    Sums sums = {.grad = grad};
-    VEC(Op *) apart = {0};
-    region_visit(launch_region(launch), find_sums, &sums);
-    for (size_t i = 0; i < sums.all.count; i++) {
-        Op *sum = sums.all.data[i];
-        Coordinates all = {0};
-        if (sum->code == OP_atomic && is_alone(&sums, sum) &&
-            find_coordinates(grad, launch, sum, &all) && adds_apart(sum, &all))
-            vec_push(grad->arena, &apart, sum);
-    }
-    for (size_t i = 0; i < apart.count; i++) add_plainly(grad, apart.data[i]);
-}
-
 /* ---- factors ---- */
 
 /* Adjoints are longer than the program's numbers, but factors are not: what was made longer and is
@@ -411,22 +302,14 @@ static void take_as_it_was(Op *dot, void *context)
 
 /* ---- all launches ---- */
 
-static bool has_effects(Grad *grad, Op *launch)
-{
-    Sums sums = {.grad = grad};
-    region_visit(launch_region(launch), find_sums, &sums);
-    return sums.all.count;
-}
-
 static void split_launch(Grad *grad, Op *launch)
 {
-    Sums sums = {.grad = grad};
     bool split = false;
-    region_visit(launch_region(launch), find_sums, &sums);
-    for (size_t i = 0; i < sums.all.count; i++)
-        if (sums.all.data[i]->code == OP_atomic) split |= split_sum(grad, launch, sums.all.data[i]);
+    const OpVec effects = effects_of(grad, launch);
+    for (size_t i = 0; i < effects.count; i++)
+        if (effects.data[i]->code == OP_atomic) split |= split_sum(grad, launch, effects.data[i]);
     if (!split) return;
-    if (has_effects(grad, launch))
+    if (effects_of(grad, launch).count)
         drop_unneeded(grad, launch_region(launch));
     else
         op_erase(launch);
@@ -454,4 +337,7 @@ void arrange_sums(Grad *grad)
         next = op->next;
         if (op->code == OP_launch) gather_block_sums(grad, op);
     }
+    pass_simplify(kernel, &context);
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) order_loads(grad, op);
 }

@@ -1,0 +1,104 @@
+/* early_loads.c: loads of global memory go in front of what all threads of the block wait for.
+ *
+ * The way back reads adjoints where it meets what the program wrote, behind the sums of its way
+ * there, for which they need not wait: so the block waits for memory once, and not once more behind
+ * each sum. Gradients share no memory with anything else, so a load may pass all but writes to its
+ * own. */
+#include "passes/grad/grad.h"
+#include "target/cost.h"
+
+typedef struct Early {
+    Grad *grad;
+    Op *barrier;       /* the first op of the region at which threads wait for each other */
+    int64_t registers; /* of a thread, for what was loaded early */
+} Early;
+
+static bool waits_for_others(const Op *op)
+{
+    return op_has(op, COOP) && !view_of(op) && !op_has(op, ALLOCATES);
+}
+
+static Op *first_barrier(const Region *region)
+{
+    for (Op *op = region->first; op; op = op->next)
+        if (waits_for_others(op)) return op;
+    return NULL;
+}
+
+typedef struct Writer {
+    const Value *pointer;
+    bool found;
+} Writer;
+
+static void find_writer(Op *op, void *context)
+{
+    Writer *writer = context;
+    writer->found |= op_has(op, WRITES) && view_of(op) && view_pointer(op) == writer->pointer;
+}
+
+static bool is_written_before(const Early *early, const Op *load)
+{
+    Writer writer = {view_pointer(load), false};
+    for (Op *op = early->barrier; op != load; op = op->next) op_visit(op, find_writer, &writer);
+    return writer.found;
+}
+
+/* What is made behind the barrier, of what is known in front of it. */
+static bool may_go(const Early *early, const Value *value)
+{
+    const Op *op = value->op;
+    if (!op || op->parent != early->barrier->parent || op_comes_before(op, early->barrier))
+        return true;
+    if (op == early->barrier || !op_has(op, PURE) || op_has(op, COOP) || op->region_count)
+        return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!may_go(early, op->operands[i])) return false;
+    return true;
+}
+
+static void go(const Early *early, Op *op)
+{
+    if (!op || op->parent != early->barrier->parent || op_comes_before(op, early->barrier)) return;
+    for (int i = 0; i < op->operand_count; i++) go(early, op->operands[i]->op);
+    op_move_before(op, early->barrier);
+}
+
+static int64_t registers_of(const Early *early, const Op *load)
+{
+    const Type *tile = load->results->type;
+    return type_elements(tile) * dtype_bits(tile->dtype) /
+           (early->grad->threads * dtype_bits(DTYPE_f32));
+}
+
+static bool goes_early(const Early *early, const Op *load)
+{
+    for (int i = 0; i < load->operand_count; i++)
+        if (!may_go(early, load->operands[i])) return false;
+    return early->registers + registers_of(early, load) <= COST_EARLY_LOADS &&
+           !is_written_before(early, load);
+}
+
+/* Of loops of products the pipeline orders the loads. */
+static void load_early(Early *early, Region *region)
+{
+    early->barrier = region_has(region, OP_dot) ? NULL : first_barrier(region);
+    for (Op *op = early->barrier, *next; op; op = next) {
+        next = op->next;
+        if (op->code != OP_load || !goes_early(early, op)) continue;
+        early->registers += registers_of(early, op);
+        go(early, op);
+    }
+}
+
+static void visit_regions(Op *op, void *context)
+{
+    for (int i = 0; i < op->region_count; i++) load_early(context, op->regions[i]);
+}
+
+void order_loads(Grad *grad, Op *launch)
+{
+    Early early = {.grad = grad};
+    grad->threads = WARP_SIZE * op_int(launch, ATTR_warps, 1);
+    load_early(&early, launch_region(launch));
+    region_visit(launch_region(launch), visit_regions, &early);
+}

@@ -1,0 +1,164 @@
+/* plain_sums.c: what no two blocks add to is added to without atomics. */
+#include "passes/grad/coordinates.h"
+
+/* ---- effects ---- */
+
+typedef struct Effects {
+    Grad *grad;
+    OpVec all;
+} Effects;
+
+static void find_effect(Op *op, void *context)
+{
+    Effects *effects = context;
+    if (map_has(&effects->grad->effects, op) && view_of(op))
+        vec_push(effects->grad->arena, &effects->all, op);
+}
+
+OpVec effects_of(Grad *grad, Op *launch)
+{
+    Effects effects = {.grad = grad};
+    region_visit(launch_region(launch), find_effect, &effects);
+    return effects.all;
+}
+
+Value *without_cast(Value *value)
+{
+    return value->op && value->op->code == OP_cast ? operand(value->op, a) : value;
+}
+
+/* ---- which ---- */
+
+static bool same_places(const Op *a, const Op *b)
+{
+    if (a->operand_count != b->operand_count || operand(a, memory) != operand(b, memory))
+        return false;
+    for (int i = operand_index(a, more); i < a->operand_count; i++)
+        if (a->operands[i] != b->operands[i]) return false;
+    return a->parent == b->parent;
+}
+
+/* All that is done to the same memory is done there, by the same block. */
+static bool is_alone(const OpVec *effects, const Op *sum)
+{
+    const Value *pointer = view_pointer(sum);
+    for (size_t i = 0; i < effects->count; i++) {
+        const Op *other = effects->data[i];
+        const bool same = view_pointer(other) == pointer;
+        if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
+    }
+    return !pointer->op;
+}
+
+/* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
+static bool offsets_of(const Op *sum, Value **offsets, int64_t *dims)
+{
+    const int rank = operand(sum, memory)->type->rank;
+    int found = 0;
+    for (int d = 0; d < rank; d++) {
+        Value *index = operand_list(sum, more)[d];
+        offsets[d] = index;
+        if (!type_is_tile(index->type)) continue;
+        if (!index->op || index->op->code != OP_add) return false;
+        for (int i = 0; i < 2; i++) {
+            Value *side = index->op->operands[i];
+            Value *inner = without_cast(side);
+            if (side->op && side->op->code == OP_splat) offsets[d] = operand(side->op, a);
+            if (!inner->op || inner->op->code != OP_iota) continue;
+            dims[op_int(inner->op, ATTR_dim, 0)] = d;
+            found++;
+        }
+    }
+    for (int d = 0; d < rank; d++)
+        if (type_is_tile(offsets[d]->type)) return false;
+    return found == operand(sum, value)->type->rank;
+}
+
+/* ---- sums that begin with what is there ---- */
+
+static bool carries_sum(const Op *loop, int place);
+
+/* The value goes on as that result alone, and more is added to it. */
+static bool goes_on(const Value *value, const Value *result)
+{
+    const Op *op = result->op;
+    if (value->use_count != 1 || !op) return false;
+    if (op->code == OP_for)
+        return operand_list(op, init)[result->index] == value && carries_sum(op, result->index);
+    return op->code == OP_dot && operand(op, c) == value;
+}
+
+/* Nothing is made of what the loop carries there but a sum with products. */
+static bool carries_sum(const Op *loop, int place)
+{
+    return goes_on(loop->regions[0]->arguments[1 + place], loop->regions[0]->last->operands[place]);
+}
+
+static bool stands_before(const Value *value, const Op *op)
+{
+    return !value->op || (value->op->parent == op->parent && op_comes_before(value->op, op));
+}
+
+/* The loop that makes a sum from zero on, if it can begin with what is at the place. */
+static Op *loop_of(const Grad *grad, const Op *sum, const Value *value, int count,
+                   Value *const *places)
+{
+    Op *loop = value->op;
+    bool is_product = false;
+    for (size_t i = 0; i < grad->products.count; i++)
+        is_product |= region_holds(launch_region(grad->products.data[i]), sum->parent);
+    if (!is_product || !loop || loop->code != OP_for || loop->parent != sum->parent ||
+        value->use_count != 1 || !is_zero_number(operand_list(loop, init)[value->index]) ||
+        !carries_sum(loop, value->index))
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (!stands_before(places[i], loop)) return NULL;
+    return loop;
+}
+
+/* The value with what is there: at its beginning, or at its end. */
+static Value *with_memory(Grad *grad, const Op *sum, Value *value, int count, Value *const *places,
+                          const int64_t *dims)
+{
+    const Type *type = operand(sum, value)->type;
+    Op *loop = loop_of(grad, sum, value, count, places);
+    Builder builder = builder_before(loop ? loop : (Op *)(uintptr_t)sum);
+    Op *load = build_op(&builder, OP_load, count, places, 1, &type);
+    op_set_ints(load, ATTR_dims, type->rank, dims);
+    Value *before = build_cast(&builder, value->type->dtype, load->results);
+    if (!loop) return build2(&builder, OP_add, before, value);
+    op_set_operand(loop, operand_index(loop, init) + value->index, before);
+    return value;
+}
+
+static void add_plainly(Grad *grad, Op *sum)
+{
+    Value *operands[2 + TYPE_RANK] = {operand(sum, memory)}, *value = operand(sum, value);
+    int64_t dims[TYPE_RANK] = {0};
+    const int rank = operands[0]->type->rank;
+    const DType wide = adjoint_dtype(value->type->dtype);
+    if (!offsets_of(sum, operands + 1, dims)) return;
+    Builder builder = builder_before(sum);
+    Value *more = without_cast(value)->type->dtype == wide ? without_cast(value) : value;
+    Value *all = with_memory(grad, sum, build_cast(&builder, wide, more), 1 + rank, operands, dims);
+    for (int d = rank; d > 0; d--) operands[1 + d] = operands[d];
+    operands[1] = build_cast(&builder, value->type->dtype, all);
+    Op *store = build_op(&builder, OP_store, 2 + rank, operands, 0, NULL);
+    op_set_ints(store, ATTR_dims, value->type->rank, dims);
+    map_set(grad->arena, &grad->effects, store, store);
+    op_erase(sum);
+}
+
+void settle_sums(Grad *grad, Op *launch)
+{
+    OpVec apart = {0};
+    const OpVec effects = effects_of(grad, launch);
+    for (size_t i = 0; i < effects.count; i++) {
+        Op *sum = effects.data[i];
+        Coordinates all = {0};
+        if (sum->code == OP_atomic && is_alone(&effects, sum) &&
+            find_coordinates(grad, launch, sum, &all) && adds_apart(sum, &all))
+            vec_push(grad->arena, &apart, sum);
+    }
+    for (size_t i = 0; i < apart.count; i++) add_plainly(grad, apart.data[i]);
+}
