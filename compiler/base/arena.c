@@ -145,7 +145,7 @@ void arena_reset(Arena *arena, ArenaMark mark)
 
 void *vec_grow(Arena *arena, const void *data, size_t size, size_t count, size_t *capacity)
 {
-    size_t larger = *capacity == 0 ? 8 : *capacity * 2;
+    size_t larger = *capacity == 0 ? 4 : *capacity * 2;
     void *copy = arena_alloc(arena, larger * size);
     if (count > 0) memcpy(copy, data, count * size);
     *capacity = larger;

@@ -717,6 +717,33 @@ static void test_notes(void **state)
     session_free(session);
 }
 
+/* ---- where ops lie ---- */
+
+/* Walks through many ops read memory in its order, whatever passes note between. */
+static void test_ops_side_by_side(void **state)
+{
+    (void)state;
+    enum { OPS = 1000, NOTE = 1000, NEAR = 256, CHUNKS = 16 };
+    Session *session = session_new();
+    Kernel *kernel = kernel_new(session, intern_text(session->names, "f"), (Span){0});
+    const Type *type = type_scalar(kernel->types, DTYPE_i32);
+    Value *n = kernel_add_parameter(kernel, intern_text(session->names, "n"), type, (Span){0});
+    Builder builder = builder_at_end(kernel->host, (Span){0});
+    Value *sum = n;
+    for (int i = 0; i < OPS; i++) {
+        sum = build2(&builder, OP_add, sum, n);
+        arena_alloc(kernel->arena, NOTE);
+    }
+    int far = 0;
+    for (const Op *op = kernel->host->first; op->next; op = op->next) {
+        const intptr_t step = (intptr_t)op->next - (intptr_t)op;
+        far += step < 0 || step > NEAR;
+    }
+    assert_true(far < CHUNKS);
+    kernel_free(kernel);
+    session_free(session);
+}
+
 /* ---- copies and changes ---- */
 
 static void test_clone_is_deep(void **state)
@@ -1195,6 +1222,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_layouts_read_back),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_ops_side_by_side),
         cmocka_unit_test(test_clone_is_deep),
         cmocka_unit_test(test_change),
         cmocka_unit_test(test_inference),

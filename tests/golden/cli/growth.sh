@@ -9,4 +9,7 @@ cat $TMP/row >> $TMP/table
 # what is in many branches is not looked at once for each of those around it
 python3 tests/bench/growth.py --families '^else_chain$' --arch sm_90a --doublings 2 --most 2 --seconds 10 "$TILEC" > $TMP/row || cat $TMP/row
 cat $TMP/row >> $TMP/table
+# what is in no cache is read in order
+python3 tests/bench/growth.py --families '^(ifs|wide_tiles)$' --arch sm_90a --divide 2 --doublings 2 --most 1.6 "$TILEC" > $TMP/row || cat $TMP/row
+cat $TMP/row >> $TMP/table
 echo "$(grep -c sm_90a $TMP/table) families"
