@@ -322,12 +322,7 @@ static HostStatus survey_launch(const Runner *runner, const HostLaunch *launch)
         const Tensor *tensor = &launch->kernel->tensors[i];
         int64_t shape[TYPE_RANK];
         if (!tensor->is_result) continue;
-        for (int j = 0; j < tensor->rank; j++) {
-            const Extent *extent = &tensor->shape[j];
-            shape[j] = extent->kind == EXTENT_LITERAL
-                           ? extent->value
-                           : launch->arguments[extent->parameter].integer;
-        }
+        if (!surveyed_extents(launch, count, shape)) return HOST_FAILED;
         Array *array = array_new(&context, tensor->dtype, tensor->rank, shape);
         if (!array) return HOST_FAILED;
         array->family = FAMILY_TORCH;

@@ -25,6 +25,9 @@ typedef struct RunWish {
     const Survey *survey; /* or NULL */
 } RunWish;
 
+/* The extents of a result of a launch that is not made, as far as the call tells them; false: they
+ * are computed. */
+bool surveyed_extents(const HostLaunch *launch, int index, int64_t extents[TYPE_RANK]);
 /* Runs the file as __main__, or the statements in its scope. */
 ExitStatus run_file(Session *session, const Options *options, const char *statements,
                     const RunWish *wish);

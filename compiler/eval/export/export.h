@@ -54,6 +54,8 @@ struct Symbol {
     DType dtype;
     bool is_key; /* known when the kernel is specialised, else at the call */
     Span at;
+    const Symbol *base; /* or NULL; else it is base * scale + offset */
+    int64_t scale, offset;
 };
 
 /* What a kernel function made to be returned. */
@@ -236,8 +238,12 @@ const char *specialisation_title(Eval *eval, const Signature *signature,
 Object *extent_ahead(Eval *eval, const Object *a, const Object *b);
 /* False: it is an extent that nothing has told yet; reported. */
 bool extent_is_known(Eval *eval, const Object *object, Span at);
+/* A sum or product of an extent and a number, as an extent; NULL: it is none. */
+Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b);
 Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
-Object *symbol_value(Eval *eval, const Symbol *symbol); /* in this kernel; NULL: not known yet */
+Object *symbol_value(Eval *eval, const Symbol *symbol);
+/* What an extent that a tensor has tells of the symbol that it is computed from. */
+void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent); /* in this kernel; NULL: not known yet */
 /* Its number, where a look ahead found that; or NULL. */
 const Object *number_ahead(Eval *eval, const Object *extent);
 /* The extents that were told by name, for a look ahead. */

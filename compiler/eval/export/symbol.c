@@ -3,8 +3,76 @@
  */
 #include "eval/export/export.h"
 
+/* ---- extents that are computed from others ---- */
+
+static bool is_run_time(const Object *object)
+{
+    return object->kind == OBJECT_SYMBOL && object->as.symbol->name != NULL &&
+           !object->as.symbol->is_key;
+}
+
+/* base * scale + offset; NULL: that is too large. */
+static Object *extent_of(Eval *eval, const Symbol *base, int64_t scale, int64_t offset)
+{
+    if (scale < 1 || scale > INT32_MAX || offset < INT32_MIN || offset > INT32_MAX) return NULL;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    *symbol = (Symbol){
+        .dtype = base->dtype, .at = base->at, .base = base, .scale = scale, .offset = offset};
+    object->as.symbol = symbol;
+    return object;
+}
+
+Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b)
+{
+    const bool swaps = a->kind == OBJECT_INT && op != OPERATOR_Sub;
+    const Object *extent = swaps ? b : a, *number = swaps ? a : b;
+    if (number->kind != OBJECT_INT || extent->kind != OBJECT_SYMBOL) return NULL;
+    const Symbol *symbol = extent->as.symbol;
+    if (symbol->base == NULL && !is_run_time(extent)) return NULL;
+    const Symbol *base = symbol->base != NULL ? symbol->base : symbol;
+    const int64_t scale = symbol->base != NULL ? symbol->scale : 1, given = number->as.integer;
+    if (given < INT32_MIN || given > INT32_MAX) return NULL;
+    if (op == OPERATOR_Mult)
+        return extent_of(eval, base, scale * given, symbol->offset * given);
+    if (op == OPERATOR_Add) return extent_of(eval, base, scale, symbol->offset + given);
+    return op == OPERATOR_Sub ? extent_of(eval, base, scale, symbol->offset - given) : NULL;
+}
+
+static Object *computed_value(Eval *eval, const Symbol *symbol)
+{
+    Object *base = symbol_value(eval, symbol->base);
+    if (base == NULL) return NULL;
+    Value *value = stage_cast(eval, stage_value(eval, base), DTYPE_i64);
+    value = build2(&eval->builder, OP_mul, value,
+                   build_const(&eval->builder, DTYPE_i64, symbol->scale));
+    value = build2(&eval->builder, OP_add, value,
+                   build_const(&eval->builder, DTYPE_i64, symbol->offset));
+    return object_ir(eval, stage_cast(eval, value, symbol->dtype));
+}
+
+/* Of the extent that it is computed from: the call is refused where there is none. */
+void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent)
+{
+    Value *scale = build_const(&eval->builder, DTYPE_i64, symbol->scale);
+    Value *rest = build2(&eval->builder, OP_sub, stage_cast(eval, extent, DTYPE_i64),
+                         build_const(&eval->builder, DTYPE_i64, symbol->offset));
+    Value *base = build2(&eval->builder, OP_floordiv, rest, scale);
+    Value *exact = build_cmp(&eval->builder, "eq", build2(&eval->builder, OP_mul, base, scale), rest);
+    const char *text =
+        arena_printf(eval->arena, "an extent is no '%s' * %lld + %lld", symbol->base->name,
+                     (long long)symbol->scale, (long long)symbol->offset);
+    op_set_text(build_op(&eval->builder, OP_require, 1, &exact, 0, NULL), ATTR_text,
+                intern_text(eval->session->names, text));
+    map_set(eval->arena, &eval->staging->symbols, symbol->base->name,
+            object_ir(eval, stage_cast(eval, base, symbol->base->dtype)));
+}
+
+/* ---- names ---- */
+
 Object *symbol_value(Eval *eval, const Symbol *symbol)
 {
+    if (symbol->base != NULL) return computed_value(eval, symbol);
     return symbol->name != NULL ? map_get(&eval->staging->symbols, symbol->name) : NULL;
 }
 
@@ -79,7 +147,8 @@ Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
 bool extent_is_known(Eval *eval, const Object *object, Span at)
 {
     if (object->kind != OBJECT_SYMBOL) return true;
-    const Symbol *symbol = object->as.symbol;
+    const Symbol *symbol =
+        object->as.symbol->base != NULL ? object->as.symbol->base : object->as.symbol;
     const Name name = symbol->name != NULL ? symbol->name : "an extent without a name";
     const char *how = symbol->name == NULL ? "give it one"
                       : symbol->is_key     ? arena_printf(eval->arena,

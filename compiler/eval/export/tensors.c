@@ -327,10 +327,10 @@ static bool stage_symbol(Eval *eval, const Part *part, int dim, const Symbol *sy
 }
 
 /* One that is computed from others is a parameter of its own, which a call has to agree with. */
-static bool stage_computed(Eval *eval, const Part *part, int dim)
+static bool stage_computed(Eval *eval, const Part *part, int dim, Object *extent)
 {
     const Symbol unnamed = {0};
-    Value *wanted = stage_index(eval, part->extents[dim], part->parameter->span);
+    Value *wanted = stage_index(eval, extent, part->parameter->span);
     if (wanted == NULL || !stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
     Value *given = part->values[dim];
     Value *same = build_cmp(&eval->builder, "eq", stage_cast(eval, given, DTYPE_i64),
@@ -344,11 +344,30 @@ static bool stage_computed(Eval *eval, const Part *part, int dim)
     return true;
 }
 
+/* Of names that stand for what is computed: from a tensor before, or from this one. */
+static bool stage_solved(Eval *eval, const Part *part, int dim, const Symbol *symbol)
+{
+    const Symbol unnamed = {0};
+    Object *known = symbol_value(eval, symbol);
+    if (known != NULL) return stage_computed(eval, part, dim, known);
+    if (!stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
+    symbol_solve(eval, symbol, part->values[dim]);
+    return true;
+}
+
+static bool is_computed(const Object *value)
+{
+    return value != NULL && value->kind == OBJECT_IR && value->as.ir.value->op != NULL;
+}
+
 static bool stage_extent(Eval *eval, const Part *part, int dim)
 {
     const Object *extent = part->tensor != NULL ? part->extents[dim] : NULL;
     Object *key = part->keys->as.list.items[dim];
     if (extent != NULL && extent->kind == OBJECT_SYMBOL) {
+        const Symbol *symbol = extent->as.symbol;
+        if (symbol->base != NULL || is_computed(symbol_value(eval, symbol)))
+            return stage_solved(eval, part, dim, symbol);
         const Object *number = number_ahead(eval, extent);
         return (number == NULL || agrees(eval, part, dim, extent->as.symbol, number, key)) &&
                stage_symbol(eval, part, dim, extent->as.symbol, key);
@@ -360,7 +379,7 @@ static bool stage_extent(Eval *eval, const Part *part, int dim)
     }
     if (extent != NULL && extent->kind == OBJECT_IR) {
         const Value *value = extent->as.ir.value;
-        if (value->op != NULL || value->region != NULL) return stage_computed(eval, part, dim);
+        if (value->op != NULL || value->region != NULL) return stage_computed(eval, part, dim, part->extents[dim]);
         part->out[dim] = (Extent){.kind = EXTENT_PARAMETER, .parameter = value->index};
         part->values[dim] = stage_index(eval, part->extents[dim], part->parameter->span);
         return part->values[dim] != NULL;

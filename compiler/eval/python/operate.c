@@ -9,6 +9,8 @@ Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span a
 {
     Object *ahead = eval->ops->extent_ahead(eval, left, right);
     if (ahead != NULL) return ahead;
+    Object *extent = eval->ops->extent_computed(eval, op, left, right);
+    if (extent != NULL) return extent;
     if (!eval->ops->extent_is_known(eval, left, at) || !eval->ops->extent_is_known(eval, right, at))
         return NULL;
     return FAIL(eval, bad_operands, at, operator_text(op), object_repr(eval, left),

@@ -263,12 +263,32 @@ static bool unpacks_one(const Object *context, const Node *target)
            class_says(context->as.instance->class, "__unpacks_one__");
 }
 
+/* `with While(condition):`, where the class says that it repeats what stands in it. */
+static bool repeats(const Object *context, const Nodewithitem *item)
+{
+    return context->kind == OBJECT_INSTANCE && item->context_expr->kind == NODE_Call &&
+           NODE_AS(Call, item->context_expr)->args.count == 1 &&
+           class_says(context->as.instance->class, "__repeats__");
+}
+
+static Flow run_repeated(Eval *eval, const NodeWith *node, const Nodewithitem *item)
+{
+    NodeWhile *loop = arena_new_of(eval->arena, NodeWhile);
+    *loop = (NodeWhile){.base = node->base,
+                        .test = NODE_AS(Call, item->context_expr)->args.items[0],
+                        .body = node->body};
+    loop->base.kind = NODE_While;
+    return eval_statement(eval, &loop->base);
+}
+
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
     const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
     Object *context = eval->ops->eval_expr(eval, item->context_expr);
     eval_move_to(eval, item->context_expr);
+    if (context != NULL && index + 1 == node->items.count && repeats(context, item))
+        return run_repeated(eval, node, item);
     const Object *threads = context != NULL ? threads_of(eval, context, "__threads__") : NULL;
     if (threads != NULL && item->optional_vars == NULL)
         return eval->ops->stage_group(eval, threads, run_with_item, node, index + 1);

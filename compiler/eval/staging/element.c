@@ -348,6 +348,20 @@ Object *core_vote(Eval *eval, const Bound *bound)
         eval, core_build(eval, OP_vote, 1, &condition, type_scalar(core_types(eval), DTYPE_u32)));
 }
 
+/* In a parallel loop: what each iteration that comes here says, together. */
+static Value *holds_in_all(Eval *eval, Object *condition, Span at)
+{
+    Value *all = masked_condition(eval, condition, at), *mask = eval->parallel->mask;
+    if (all == NULL) return NULL;
+    if (mask != NULL) all = masked_either(eval, all, masked_others(eval, mask));
+    Object *dims = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (int i = 0; i < eval->parallel->rank; i++) list_append(eval, dims, object_int(eval, i));
+    Bound bound = {.values = {object_ir(eval, all), object_text(eval, "and", 3), dims, eval->yes},
+                   .at = at};
+    Object *one = eval->ops->core_reduce(eval, &bound);
+    return one != NULL ? build1(&eval->builder, OP_item, stage_value(eval, one)) : NULL;
+}
+
 /* check(condition, text): the kernel ends with an error where the condition does not hold. */
 Object *core_check(Eval *eval, const Bound *bound)
 {
@@ -361,7 +375,9 @@ Object *core_check(Eval *eval, const Bound *bound)
         if (!object_truth(eval, bound->values[0], &truth)) return NULL;
         if (truth) return eval->none;
     }
-    Value *condition = stage_condition(eval, bound->values[0], bound->at);
+    Value *condition = eval->parallel != NULL
+                           ? holds_in_all(eval, bound->values[0], bound->at)
+                           : stage_condition(eval, bound->values[0], bound->at);
     if (condition == NULL) return NULL;
     op_set_text(build_op(&eval->builder, OP_check, 1, &condition, 0, NULL), ATTR_text,
                 intern(eval->session->names, text->as.text.data, text->as.text.length));

@@ -145,9 +145,23 @@ static Object *as_tile(Eval *eval, const Binding *binding, Object *object, Span 
     return object_ir(eval, stretch(eval, stage_value(eval, object), at));
 }
 
+/* A variable's value that is another one in each iteration: of its type. */
+static Object *bind_variable(Eval *eval, Binding *binding, Object *object, Span at)
+{
+    Object *old = slot_read(eval, binding->object->as.place, at);
+    const Type *type = old != NULL ? argument_type(old) : NULL;
+    if (type == NULL) return NULL;
+    Value *value = masked_number(eval, object, type->dtype, at), *mask = eval->parallel->mask;
+    if (value == NULL) return NULL;
+    object = object_ir(eval, value);
+    return mask != NULL ? masked_choose(eval, mask, object, old, at) : object;
+}
+
 Object *masked_bind(Eval *eval, Binding *binding, Object *object, Span at)
 {
     const Parallel *parallel = eval->parallel;
+    if (object_is_variable(binding->object) && masked_differ(eval, object))
+        return bind_variable(eval, binding, object, at);
     if (binding->variable && binding->control < parallel->control) {
         FAIL(eval, parallel_write, at, binding->name);
         return NULL;

@@ -85,18 +85,30 @@ typedef struct Reach {
 
 static void search_function(Reach *reach, const Function *function);
 
+/* What a name stands for, or a part of one: of a module of the program, or of an instance's class. */
+static Object *callee_of(const Reach *reach, const Node *node)
+{
+    bool found;
+    if (node->kind == NODE_Name)
+        return scope_lookup(reach->eval, reach->function->closure, NODE_AS(Name, node)->id,
+                            node->span, &found);
+    if (node->kind != NODE_Attribute) return NULL;
+    const Name name = NODE_AS(Attribute, node)->attr;
+    Object *owner = callee_of(reach, NODE_AS(Attribute, node)->value);
+    if (owner != NULL && owner->kind == OBJECT_INSTANCE)
+        return class_find(owner->as.instance->class, name);
+    const bool is_written = owner != NULL && owner->kind == OBJECT_MODULE &&
+                            !owner->as.unit->is_library;
+    return is_written ? attribute_find(reach->eval, owner, name, node->span, &found) : NULL;
+}
+
 static void search_call(void *context, const Node *node)
 {
     enum { DEEPEST = 8 };
     Reach *reach = context;
-    const Node *callee = node->kind == NODE_Call ? NODE_AS(Call, node)->func : NULL;
     if (!reach->found) node_visit_children(node, search_call, reach);
-    if (reach->found || callee == NULL || callee->kind != NODE_Name || reach->depth == DEEPEST)
-        return;
-    bool known;
-    Scope *scope = reach->function->closure;
-    const Object *called =
-        scope_lookup(reach->eval, scope, NODE_AS(Name, callee)->id, callee->span, &known);
+    if (reach->found || node->kind != NODE_Call || reach->depth == DEEPEST) return;
+    const Object *called = callee_of(reach, NODE_AS(Call, node)->func);
     if (called != NULL && called->kind == OBJECT_FUNCTION)
         search_function(reach, &called->as.function);
 }
@@ -112,7 +124,7 @@ static void search_function(Reach *reach, const Function *function)
     reach->function = outer;
 }
 
-/* reaches(function, prefix): the same, or of the functions that it calls by their names. */
+/* reaches(function, prefix): the same, or of the functions that it calls by a name. */
 Object *core_reaches(Eval *eval, const Bound *bound)
 {
     const Object *function = bound->values[0], *prefix = bound->values[1];

@@ -48,7 +48,9 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
     if (eval->parallel != NULL &&
         (object = eval->ops->masked_bind(eval, binding, object, at)) == NULL)
         return false;
-    if (object_is_variable(binding->object) && !object_is_variable(object))
+    const Type *type = eval->parallel != NULL ? argument_type(object) : NULL;
+    const bool is_own = type != NULL && type->kind == TYPE_TILE; /* one for each iteration */
+    if (object_is_variable(binding->object) && !object_is_variable(object) && !is_own)
         return eval->ops->slot_write(eval, binding->object->as.place, object, at);
     if (binding->variable && eval->control > binding->control)
         return variable_write(eval, binding, object, at);
