@@ -382,7 +382,8 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
     if (arguments->positional.count != 1 || arguments->names.count != 0)
         return FAIL(eval, conversion_value, arguments->at, dtype_user_name(dtype->as.dtype),
                     (unsigned)(arguments->positional.count + arguments->names.count));
-    Object *value = arguments->positional.data[0];
+    Object *value = instance_number(eval, arguments->positional.data[0]);
+    if (value == NULL) return NULL;
     if (!literal_fits(eval, value, dtype->as.dtype))
         return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),
                     dtype_user_name(dtype->as.dtype));

@@ -80,6 +80,23 @@ static bool find_in_folder(Eval *eval, const char *folder, const char *stem, Fou
     return false;
 }
 
+static bool ends_with(const char *text, const char *end, size_t length)
+{
+    const size_t whole = strlen(text);
+    return whole >= length && memcmp(text + whole - length, end, length) == 0 &&
+           (whole == length || text[whole - length - 1] == '/');
+}
+
+/* A module of the package that the program's file lies in: a/b/c beside a file of .../a/b. */
+static bool find_in_own_package(Eval *eval, const char *stem, Found *out)
+{
+    for (const char *slash = strchr(stem, '/'); slash != NULL; slash = strchr(slash + 1, '/'))
+        if (ends_with(eval->folder, stem, (size_t)(slash - stem)) &&
+            find_in_folder(eval, eval->folder, slash + 1, out))
+            return true;
+    return false;
+}
+
 static bool find_source(Eval *eval, Name path, Found *out)
 {
     *out = (Found){0};
@@ -91,7 +108,7 @@ static bool find_source(Eval *eval, Name path, Found *out)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
     for (size_t i = 0; i < eval->folders.count; i++)
         if (find_in_folder(eval, eval->folders.data[i], stem, out)) return true;
-    return false;
+    return find_in_own_package(eval, stem, out);
 }
 
 static Object *missing_new(Eval *eval, Name path, Name module, Span at)

@@ -294,7 +294,8 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
     return NULL;
 }
 
-/* The module's own __getattr__, for names that it does not have. */
+/* The module's own __getattr__, for names that it does not have. One of the library says None of
+ * what it does not have either. */
 static Object *module_fallback(Eval *eval, Unit *unit, Name name, Span at, bool *found)
 {
     Name own = intern_text(eval->session->names, "__getattr__");
@@ -302,7 +303,9 @@ static Object *module_fallback(Eval *eval, Unit *unit, Name name, Span at, bool 
     Object *function = unit_lookup(eval, unit, own, UINT32_MAX, at, found);
     if (!*found || function == NULL) return NULL;
     Object *text = object_text(eval, name, strlen(name));
-    return eval->ops->call_simple(eval, function, 1, &text, at);
+    Object *value = eval->ops->call_simple(eval, function, 1, &text, at);
+    *found = value != eval->none || !unit->is_library;
+    return *found ? value : NULL;
 }
 
 static Object *find_in_module(Eval *eval, Object *object, Name name, Span at, bool *found)

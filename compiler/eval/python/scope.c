@@ -77,11 +77,30 @@ Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found)
     return host != NULL ? host : missing;
 }
 
+/* A function may have the names of a module without saying so: that of its attribute __names__. */
+static Object *name_of_module(Eval *eval, Name name, Span at)
+{
+    const Function *function = eval->frame->function;
+    const Binding *said =
+        function == NULL || function->attributes == NULL
+            ? NULL
+            : bindings_get(function->attributes, intern_text(eval->session->names, "__names__"));
+    if (said == NULL || said->object->kind != OBJECT_TEXT) return NULL;
+    bool found = false;
+    eval->quiet++;
+    Object *module = eval->ops->import_module(
+        eval, intern_text(eval->session->names, said->object->as.text.data), at);
+    Object *object = module == NULL ? NULL : eval->ops->attribute_find(eval, module, name, at, &found);
+    eval->quiet--;
+    return found ? object : NULL;
+}
+
 Object *name_read(Eval *eval, Name name, Span at)
 {
     bool found;
     Object *object = scope_lookup(eval, eval->frame->scope, name, at, &found);
     if (found) return object;
+    if ((object = name_of_module(eval, name, at)) != NULL) return object;
     Nearest nearest = nearest_to(name);
     FAIL(eval, unknown_name, at, name);
     nearest_try_scope(eval, &nearest, eval->frame->scope);

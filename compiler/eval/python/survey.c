@@ -2,6 +2,7 @@
  * computes: a statement that fails is left out, and what it would bind is unknown from there on.
  * Where a condition is unknown both branches are run, and a loop over what is unknown is run once.
  */
+#include "base/diags.h"
 #include "eval/python/python.h"
 
 #include <string.h>
@@ -11,18 +12,26 @@ bool is_surveyed(const Eval *eval)
     return eval->staging == NULL && eval->frame != NULL && eval->frame->is_surveyed;
 }
 
-/* Code that the library calls, as a kernel's factory, fails as a whole. */
+static bool is_test(const Function *function)
+{
+    return function->name != NULL && strncmp(function->name, "test", 4) == 0;
+}
+
+/* Code that the library calls, as a kernel's factory, fails as a whole; but for tests, which it
+ * calls with what marks say of their arguments. */
 bool survey_reaches(Eval *eval, const Function *function)
 {
-    if (!is_surveyed(eval) || eval->library > 0) return false;
+    const bool is_called = eval->library > 0
+                               ? eval->host != NULL && eval->host->surveys && is_test(function)
+                               : is_surveyed(eval);
+    if (!is_called || eval->staging != NULL) return false;
     map_set(eval->arena, &eval->called, function->node, eval);
     return true;
 }
 
 bool survey_keeps(const Eval *eval, const Object *object)
 {
-    return is_surveyed(eval) && object->kind == OBJECT_FUNCTION &&
-           strncmp(object->as.function.name, "test", 4) == 0;
+    return is_surveyed(eval) && object->kind == OBJECT_FUNCTION && is_test(&object->as.function);
 }
 
 Object *survey_made_before(Eval *eval, const Object *instance, const Function *constructor)
@@ -42,11 +51,22 @@ Object *survey_made_before(Eval *eval, const Object *instance, const Function *c
     return NULL;
 }
 
+/* What is unknown, with the reason for which its statement failed: the last error. */
+static Object *unknown_value(Eval *eval)
+{
+    const Diags *diags = eval->session->diags;
+    Object *object = object_new(eval, OBJECT_POISON);
+    for (size_t i = diags->reports.count; i > 0 && object->as.text.data == NULL; i--)
+        if (diags->reports.data[i - 1]->severity == SEVERITY_ERROR)
+            object->as.text.data = diags->reports.data[i - 1]->text;
+    return object;
+}
+
 static void forget_name(void *context, Name name)
 {
     Eval *eval = context;
     Binding *binding = bindings_make(eval, &eval->frame->scope->bindings, name);
-    eval->ops->binding_put(eval, binding, eval->poison, eval->at);
+    eval->ops->binding_put(eval, binding, unknown_value(eval), eval->at);
 }
 
 /* One after the other: it is gone on behind them if one of them does. */

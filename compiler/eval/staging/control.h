@@ -111,6 +111,8 @@ Object *masked_result(Eval *eval);
 /* ---- logic.c ---- */
 
 Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
+/* The item of a tuple of numbers at a run-time index. */
+Object *stage_chosen(Eval *eval, const Object *tuple, Object *index, Span at);
 /* `left and ...`, `left or ...`: the work gives what stands on the right. */
 Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
                     Span at);

@@ -86,6 +86,25 @@ static Object *select_values(Eval *eval, Value *condition, Object *a, Object *b,
     return object_ir(eval, build3(&eval->builder, OP_select, condition, values[0], values[1]));
 }
 
+/* In the program of a thread an item of a tuple of numbers may be chosen at run time. */
+Object *stage_chosen(Eval *eval, const Object *tuple, Object *index, Span at)
+{
+    Object *chosen = NULL;
+    for (uint32_t i = 0; i < tuple->as.list.count; i++) {
+        Object *item = tuple->as.list.items[i];
+        if (!is_scalar(item))
+            return FAIL(eval, not_static, at, "this index", object_repr(eval, index));
+        if (i > 0) {
+            Object *same = stage_compare(eval, OPERATOR_Eq, index, object_int(eval, i), at);
+            Value *condition = same != NULL ? stage_condition(eval, same, at) : NULL;
+            item = condition != NULL ? select_values(eval, condition, item, chosen, at) : NULL;
+        }
+        if (item == NULL) return NULL;
+        chosen = item;
+    }
+    return chosen;
+}
+
 /* In the host part both sides are computed. */
 static Object *select_side(Eval *eval, const NodeIfExp *node, Value *condition)
 {
@@ -183,6 +202,9 @@ static Object *do_deeper(Eval *eval, LogicWork *work, const void *context)
 Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
                     Span at)
 {
+    const Type *type = staged_object_type(left);
+    if (type != NULL && type->kind == TYPE_VIEW) /* an array that is there holds */
+        return op == OPERATOR_And ? do_deeper(eval, work, context) : left;
     Value *condition = stage_condition(eval, left, at);
     if (condition == NULL || !eval_may_nest(eval, at)) return NULL;
     if (in_host_part(eval)) {

@@ -287,6 +287,14 @@ static Object *lift_seen(Eval *eval, Merge *merge, Object *const values[2], Span
     return lift_values(eval, merge, values, type);
 }
 
+/* In the program of a thread a variable may be read where a way gave it no value, as in C: what is
+ * there then is not told. */
+static bool may_lack_value(const Eval *eval, const Merge *merge, int way)
+{
+    return eval->frame->is_thread_code && merge->values[!way] != NULL &&
+           merge->control->code == OP_if;
+}
+
 static Object *lift(Eval *eval, Merge *merge, Span at)
 {
     if (merge->before != UINT64_MAX) trial_note_read(eval, merge->binding, merge->before);
@@ -299,6 +307,7 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
             partial |= merge->left[i] != NULL;
             continue;
         }
+        if (merge->values[i] == NULL && may_lack_value(eval, merge, i)) continue;
         if (merge->values[i] == NULL) return FAIL(eval, maybe_unbound, at, merge->binding->name);
         if (merge->lifted != NULL) continue;
         values[i] = resolve_value(eval, merge->values[i], at);

@@ -127,7 +127,7 @@ Object *staged_attribute(Eval *eval, Object *object, Name name, Span at, bool *f
     if (is_name(name, "ndim")) return object_int(eval, type->rank);
     if (is_name(name, "strides") && view != NULL)
         return extents_of(eval, view, type->rank, type->strides, type->rank, at);
-    if (is_name(name, "data") && type->kind != TYPE_SCALAR)
+    if ((is_name(name, "data") || is_name(name, "ptr")) && type->kind != TYPE_SCALAR)
         return view != NULL ? object_ir(eval, operand(view, pointer)) : object;
     *found = is_name(name, "dtype");
     if (!*found) return NULL;

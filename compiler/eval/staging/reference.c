@@ -249,9 +249,23 @@ static Object *eval_lazily(Eval *eval, const Node *node)
     return eval_expr(eval, &lambda->base);
 }
 
+/* uint64(0xFF51AFD7ED558CCD) in a kernel: a literal that no integer with a sign is. */
+static Object *wide_literal(Eval *eval, const Object *callee, const Node *node)
+{
+    if (eval->staging == NULL || callee->kind != OBJECT_DTYPE || callee->as.dtype != DTYPE_u64 ||
+        node->kind != NODE_Constant)
+        return NULL;
+    const Literal *literal = &NODE_AS(Constant, node)->value;
+    if (literal->kind != LITERAL_INT || literal->too_large || literal->integer <= INT64_MAX)
+        return NULL;
+    return object_ir(eval, build_const(&eval->builder, DTYPE_u64, (int64_t)literal->integer));
+}
+
 Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, const Node *node)
 {
     PlaceKind kind = kind_of_argument(eval, callee, index, name);
+    Object *wide = wide_literal(eval, callee, node);
+    if (wide != NULL) return wide;
     if (kind == PLACE_LAZY) return eval_lazily(eval, node);
     return kind == PLACE_NONE ? eval_expr(eval, node) : eval_place(eval, node, kind);
 }
@@ -355,6 +369,7 @@ Object *core_difference(Eval *eval, const Bound *bound)
 Object *core_memory_kind(Eval *eval, const Bound *bound)
 {
     static const char *const NAMES[] = {[TYPE_VIEW] = "view",
+                                        [TYPE_POINTER] = "pointer",
                                         [TYPE_SHARED] = "shared",
                                         [TYPE_TILE] = "register",
                                         [TYPE_LOCAL] = "local"};

@@ -41,6 +41,8 @@ Value *stage_operand(Eval *eval, Object *object, Span at)
 {
     if (!stage_ready(eval, at)) return NULL;
     if (object_is_staged(object)) return stage_value(eval, object);
+    object = instance_number(eval, object);
+    if (object == NULL) return NULL;
     if (object_is_number(object)) return stage_literal(eval, object, number_dtype(object), at);
     if (!eval->ops->extent_is_known(eval, object, at)) return NULL;
     return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
@@ -429,6 +431,7 @@ Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
 {
     if (!stage_ready(eval, at)) return NULL;
     Value *value = stage_value(eval, operand);
+    if (op == OPERATOR_Not && value->type->kind == TYPE_VIEW) return eval->no;
     if (!is_arithmetic(value->type)) return no_unary(eval, op, operand, at);
     DType dtype = value->type->dtype;
     if (op == OPERATOR_UAdd) return object_ir(eval, value);

@@ -64,6 +64,8 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
 Object *binding_get(Eval *eval, Binding *binding, Span at)
 {
     Object *object = binding->object;
+    if (object->kind == OBJECT_POISON && object->as.text.data != NULL && eval->staging != NULL)
+        return FAIL(eval, not_computed, at, binding->name, object->as.text.data);
     if (object->kind == OBJECT_POISON) return NULL;
     if (object->kind == OBJECT_LANES) return FAIL(eval, parallel_read, at, binding->name);
     if (object->kind == OBJECT_MERGE) {

@@ -33,6 +33,16 @@ Object *special_method(Eval *eval, const Object *object, const char *name)
     return class_find(class, intern_text(eval->session->names, name));
 }
 
+Object *instance_number(Eval *eval, Object *object)
+{
+    static const char *const NAMES[] = {"__index__", "__float__"};
+    for (int i = 0; i < 2 && object->kind == OBJECT_INSTANCE; i++) {
+        Object *method = special_method(eval, object, NAMES[i]);
+        if (method != NULL) return eval->ops->call_simple(eval, method, 1, &object, eval->at);
+    }
+    return object;
+}
+
 Object *instance_new(Eval *eval, Object *class)
 {
     Object *object = object_new(eval, OBJECT_INSTANCE);

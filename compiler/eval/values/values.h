@@ -20,6 +20,8 @@ Object *special_method(Eval *eval, const Object *object, const char *name);
 /* along the method resolution order; NULL if absent */
 Object *class_find(const Object *class, Name name);
 bool class_derives(const Object *class, const Object *base);
+/* The number that an instance of a class such as IntEnum stands for; any other object is itself. */
+Object *instance_number(Eval *eval, Object *object);
 Object *instance_new(Eval *eval, Object *class);
 /* Of an instance or a record; NULL: it has none. */
 Object *object_class(const Object *object);
