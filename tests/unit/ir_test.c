@@ -150,6 +150,7 @@ static void make_scalars(Maker *maker)
     make(maker, OP_bitcast, 1, &maker->f, maker->i32);
     Value *q = build2(&maker->b, OP_ptr_add, maker->p, maker->x);
     make(maker, OP_ptr_cast, 1, &q, type_pointer(maker->kernel->types, DTYPE_u8, SPACE_GLOBAL));
+    make(maker, OP_adjoint_pointer, 1, &q, q->type);
 }
 
 static void make_tiles(Maker *maker)
