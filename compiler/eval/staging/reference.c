@@ -369,7 +369,6 @@ Object *core_difference(Eval *eval, const Bound *bound)
 Object *core_memory_kind(Eval *eval, const Bound *bound)
 {
     static const char *const NAMES[] = {[TYPE_VIEW] = "view",
-                                        [TYPE_POINTER] = "pointer",
                                         [TYPE_SHARED] = "shared",
                                         [TYPE_TILE] = "register",
                                         [TYPE_LOCAL] = "local"};

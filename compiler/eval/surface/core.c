@@ -88,11 +88,13 @@ Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents, Val
     return build_view(&eval->builder, pointer, rank, extents, strides != NULL ? strides : packed);
 }
 
-/* pointer_at(address, dtype): to elements at that place of global memory. */
+/* pointer_at(address, dtype): to elements at that place of global memory; a pointer is itself. */
 Object *core_pointer_at(Eval *eval, const Bound *bound)
 {
     DType dtype;
     Value *address;
+    const Type *type = argument_type(bound->values[0]);
+    if (type != NULL && type->kind == TYPE_POINTER) return bound->values[0];
     if (!stage_ready(eval, bound->at) || !argument_dtype(eval, bound->values[1], bound->at, &dtype))
         return NULL;
     address = stage_scalar(eval, bound->values[0], DTYPE_i64, bound->at);

@@ -274,9 +274,11 @@ const Layout *layout_whole(LayoutTable *table, const Layout *part, const int32_t
 {
     Layout whole = *part;
     for (int d = 0; d < part->rank; d++) {
+        if (shape[d] == part->shape[d]) continue; /* padded as the part is */
         if (shape[d] % whole.block[d]) return NULL;
         whole.shape[d] = shape[d];
         whole.repeat[d] = shape[d] / whole.block[d];
     }
-    return layout_intern(table, &whole);
+    const Layout *made = layout_intern(table, &whole);
+    return layout_part(table, made, part->shape) == part ? made : NULL;
 }

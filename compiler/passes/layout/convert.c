@@ -175,8 +175,13 @@ static void fit_part(Inference *inference, Op *op)
     if (!made) {
         int32_t shape[LAYOUT_RANK];
         for (int d = 0; d < whole->rank; d++) shape[d] = (int32_t)whole->shape[d];
+        LayoutTable *table = inference->kernel->layouts;
         made = op->results[0].type->layout;
-        const Layout *wanted = layout_whole(inference->kernel->layouts, made, shape);
+        const Layout *wanted = layout_whole(table, made, shape);
+        if (!wanted) {
+            made = propose_default(inference, op->results[0].type);
+            wanted = layout_whole(table, made, shape);
+        }
         CHECK(wanted);
         require(inference, op, operand_index(op, a), wanted);
     }
