@@ -160,7 +160,7 @@ static Object *bind_variable(Eval *eval, Binding *binding, Object *object, Span 
 Object *masked_bind(Eval *eval, Binding *binding, Object *object, Span at)
 {
     const Parallel *parallel = eval->parallel;
-    if (object_is_variable(binding->object) && masked_differ(eval, object))
+    if (object_is_one_variable(binding->object) && masked_differ(eval, object))
         return bind_variable(eval, binding, object, at);
     if (binding->variable && binding->control < parallel->control) {
         FAIL(eval, parallel_write, at, binding->name);

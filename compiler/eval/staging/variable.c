@@ -49,7 +49,8 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
         (object = eval->ops->masked_bind(eval, binding, object, at)) == NULL)
         return false;
     const Type *type = eval->parallel != NULL ? argument_type(object) : NULL;
-    const bool is_own = type != NULL && type->kind == TYPE_TILE; /* one for each iteration */
+    const bool is_own = type != NULL && type->kind == TYPE_TILE && /* one for each iteration */
+                        object_is_one_variable(binding->object);
     if (object_is_variable(binding->object) && !object_is_variable(object) && !is_own)
         return eval->ops->slot_write(eval, binding->object->as.place, object, at);
     if (binding->variable && eval->control > binding->control)
