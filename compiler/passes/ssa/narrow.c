@@ -136,11 +136,12 @@ static void move_read(Op *read, Value *part, const Box *box)
             op_set_operand(read, first + d, moved(&at, read->operands[first + d], box->begin[d]));
 }
 
-/* All that is read is one part, from the same place on. */
+/* All that is read is one part, from the same place on, of a tile that layouts do not pad. */
 static bool is_one_part(const Value *copy, const Box *box)
 {
     int64_t begin, elements = 1;
     for (int d = 0; d < copy->type->rank; d++) {
+        if (copy->type->shape[d] & (copy->type->shape[d] - 1)) return false;
         if (copy->type->shape[d] % box->extent[d]) return false;
         elements *= box->extent[d];
     }
