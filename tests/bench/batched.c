@@ -2,9 +2,9 @@
  *
  *     batched [REGEX]
  *
- * batched.sh builds it. A row is one size: each contender computes the same, in shuffled rounds; the
- * time is the median of the rounds, and the ratio the median of those of each round. Operands are
- * more than L2 holds. What is wrong is reported and not timed; exit status 5. */
+ * batched.sh builds it. A row is one size: each contender computes the same, in shuffled rounds;
+ * the time is the median of the rounds, and the ratio the median of those of each round. Operands
+ * are more than L2 holds. What is wrong is reported and not timed; exit status 5. */
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <cusolverDn.h>
@@ -102,7 +102,8 @@ static void measure(Case *c)
         }
     printf("%-18s", c->name);
     for (int i = 1; i < c->contender_count; i++) {
-        for (int round = 0; round < ROUNDS; round++) ratios[round] = times[i][round] / times[0][round];
+        for (int round = 0; round < ROUNDS; round++)
+            ratios[round] = times[i][round] / times[0][round];
         printf("  %s/tilec %.3f", c->contenders[i].name, median(ratios, ROUNDS));
     }
     for (int i = 0; i < c->contender_count; i++) {
@@ -160,7 +161,8 @@ static void run_copy(Case *c)
     must(cudaMemcpyAsync(c->target, c->source, c->bytes, cudaMemcpyDeviceToDevice, NULL), "copy");
 }
 
-static void transform_case(int n, tile_status (*transform)(tile_stream, int32_t, const void *, void *),
+static void transform_case(int n,
+                           tile_status (*transform)(tile_stream, int32_t, const void *, void *),
                            const void *numbers)
 {
     enum { CHECKED = 1 << 20 };
@@ -203,10 +205,10 @@ static void fill_target(Case *c)
 static void run_cusolver(Case *c)
 {
     const cublasFillMode_t mode = CUBLAS_FILL_MODE_UPPER;
-    must(c->is_double ? (int)cusolverDnDpotrfBatched(c->solver, mode, c->n, (double **)c->pointers, c->n,
-                                                     c->statuses, c->count)
-                      : (int)cusolverDnSpotrfBatched(c->solver, mode, c->n, (float **)c->pointers, c->n,
-                                                     c->statuses, c->count),
+    must(c->is_double ? (int)cusolverDnDpotrfBatched(c->solver, mode, c->n, (double **)c->pointers,
+                                                     c->n, c->statuses, c->count)
+                      : (int)cusolverDnSpotrfBatched(c->solver, mode, c->n, (float **)c->pointers,
+                                                     c->n, c->statuses, c->count),
          "potrfBatched");
 }
 
@@ -219,10 +221,13 @@ static void run_cusolver_both(Case *c)
 {
     const cublasFillMode_t mode = CUBLAS_FILL_MODE_UPPER;
     run_cusolver(c);
-    must(c->is_double ? (int)cusolverDnDpotrsBatched(c->solver, mode, c->n, 1, (double **)c->pointers, c->n,
-                                                     (double **)c->right_pointers, c->n, c->statuses, c->count)
-                      : (int)cusolverDnSpotrsBatched(c->solver, mode, c->n, 1, (float **)c->pointers, c->n,
-                                                     (float **)c->right_pointers, c->n, c->statuses, c->count),
+    must(c->is_double
+             ? (int)cusolverDnDpotrsBatched(c->solver, mode, c->n, 1, (double **)c->pointers, c->n,
+                                            (double **)c->right_pointers, c->n, c->statuses,
+                                            c->count)
+             : (int)cusolverDnSpotrsBatched(c->solver, mode, c->n, 1, (float **)c->pointers, c->n,
+                                            (float **)c->right_pointers, c->n, c->statuses,
+                                            c->count),
          "potrsBatched");
 }
 
@@ -280,7 +285,8 @@ static Case matrices_new(const char *what, int n, int is_double)
 static void matrices_free(Case *c)
 {
     cusolverDnDestroy(c->solver);
-    void *const memories[] = {c->source, c->target, c->right, c->statuses, c->pointers, c->right_pointers};
+    void *const memories[] = {c->source,   c->target,   c->right,
+                              c->statuses, c->pointers, c->right_pointers};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) cudaFree(memories[i]);
 }
 
@@ -342,8 +348,8 @@ static void check_solve(Case *c, void *x, const void *numbers)
 }
 
 static void solve_case(int n, int is_double, const void *numbers,
-                       tile_status (*solve)(tile_stream, int32_t, const void *, const void *, void *,
-                                            void *))
+                       tile_status (*solve)(tile_stream, int32_t, const void *, const void *,
+                                            void *, void *))
 {
     Case c = matrices_new("cholesky-solve", n, is_double);
     void *x = device_new(c.bytes / (size_t)n);
@@ -380,17 +386,16 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < NUMBERS * 2ul; i++) numbers[i] = (float)number(&state);
 #define TRANSFORM(n)                                                                               \
     if (is_chosen("fft-f32", n)) transform_case(n, fft##n, numbers);
-    TRANSFORM(64) TRANSFORM(128) TRANSFORM(256) TRANSFORM(512)
-    TRANSFORM(1024) TRANSFORM(2048) TRANSFORM(4096)
+    TRANSFORM(64)
+    TRANSFORM(128) TRANSFORM(256) TRANSFORM(512) TRANSFORM(1024) TRANSFORM(2048) TRANSFORM(4096)
 #define FACTOR(n)                                                                                  \
-    if (is_chosen("cholesky-f32", n)) factor_case(n, 0, cholesky_s##n);                           \
+    if (is_chosen("cholesky-f32", n)) factor_case(n, 0, cholesky_s##n);                            \
     if (is_chosen("cholesky-f64", n)) factor_case(n, 1, cholesky_d##n);
-    FACTOR(8) FACTOR(16) FACTOR(24) FACTOR(32) FACTOR(48) FACTOR(64)
-    double *wide = malloc((size_t)MATRICES * 64 * 8);
+        FACTOR(8) FACTOR(16) FACTOR(24) FACTOR(32) FACTOR(48) FACTOR(64) double *wide =
+            malloc((size_t)MATRICES * 64 * 8);
     for (size_t i = 0; i < (size_t)MATRICES * 64; i++) wide[i] = number(&state);
 #define SOLVE(n)                                                                                   \
-    if (is_chosen("cholesky-solve-f32", n)) solve_case(n, 0, numbers, solve_s##n);                \
+    if (is_chosen("cholesky-solve-f32", n)) solve_case(n, 0, numbers, solve_s##n);                 \
     if (is_chosen("cholesky-solve-f64", n)) solve_case(n, 1, wide, solve_d##n);
-    SOLVE(8) SOLVE(16) SOLVE(24) SOLVE(32) SOLVE(48) SOLVE(64)
-    return wrong ? 5 : 0;
+    SOLVE(8) SOLVE(16) SOLVE(24) SOLVE(32) SOLVE(48) SOLVE(64) return wrong ? 5 : 0;
 }

@@ -241,9 +241,9 @@ bool extent_is_known(Eval *eval, const Object *object, Span at);
 /* A sum or product of an extent and a number, as an extent; NULL: it is none. */
 Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b);
 Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
-Object *symbol_value(Eval *eval, const Symbol *symbol);
+Object *symbol_value(Eval *eval, const Symbol *symbol); /* in this kernel; NULL: not known yet */
 /* What an extent that a tensor has tells of the symbol that it is computed from. */
-void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent); /* in this kernel; NULL: not known yet */
+void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent);
 /* Its number, where a look ahead found that; or NULL. */
 const Object *number_ahead(Eval *eval, const Object *extent);
 /* The extents that were told by name, for a look ahead. */

@@ -33,8 +33,7 @@ Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *
     const Symbol *base = symbol->base != NULL ? symbol->base : symbol;
     const int64_t scale = symbol->base != NULL ? symbol->scale : 1, given = number->as.integer;
     if (given < INT32_MIN || given > INT32_MAX) return NULL;
-    if (op == OPERATOR_Mult)
-        return extent_of(eval, base, scale * given, symbol->offset * given);
+    if (op == OPERATOR_Mult) return extent_of(eval, base, scale * given, symbol->offset * given);
     if (op == OPERATOR_Add) return extent_of(eval, base, scale, symbol->offset + given);
     return op == OPERATOR_Sub ? extent_of(eval, base, scale, symbol->offset - given) : NULL;
 }
@@ -58,7 +57,8 @@ void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent)
     Value *rest = build2(&eval->builder, OP_sub, stage_cast(eval, extent, DTYPE_i64),
                          build_const(&eval->builder, DTYPE_i64, symbol->offset));
     Value *base = build2(&eval->builder, OP_floordiv, rest, scale);
-    Value *exact = build_cmp(&eval->builder, "eq", build2(&eval->builder, OP_mul, base, scale), rest);
+    Value *exact =
+        build_cmp(&eval->builder, "eq", build2(&eval->builder, OP_mul, base, scale), rest);
     const char *text =
         arena_printf(eval->arena, "an extent is no '%s' * %lld + %lld", symbol->base->name,
                      (long long)symbol->scale, (long long)symbol->offset);

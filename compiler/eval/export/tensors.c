@@ -379,7 +379,8 @@ static bool stage_extent(Eval *eval, const Part *part, int dim)
     }
     if (extent != NULL && extent->kind == OBJECT_IR) {
         const Value *value = extent->as.ir.value;
-        if (value->op != NULL || value->region != NULL) return stage_computed(eval, part, dim, part->extents[dim]);
+        if (value->op != NULL || value->region != NULL)
+            return stage_computed(eval, part, dim, part->extents[dim]);
         part->out[dim] = (Extent){.kind = EXTENT_PARAMETER, .parameter = value->index};
         part->values[dim] = stage_index(eval, part->extents[dim], part->parameter->span);
         return part->values[dim] != NULL;

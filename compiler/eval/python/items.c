@@ -297,8 +297,9 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
     case OBJECT_LIST:
     case OBJECT_TUPLE:
         if (index->kind == OBJECT_SLICE) return slice_list(eval, object, index);
-        if (object_is_staged(index) && object->kind == OBJECT_TUPLE && eval->frame->is_thread_code &&
-            object->as.list.count > 0 && !eval->ops->object_is_known(eval, index))
+        if (object_is_staged(index) && object->kind == OBJECT_TUPLE &&
+            eval->frame->is_thread_code && object->as.list.count > 0 &&
+            !eval->ops->object_is_known(eval, index))
             return eval->ops->stage_chosen(eval, object, index, at);
         return normal_index(eval, object, index, object->as.list.count, at, &place)
                    ? object->as.list.items[place]

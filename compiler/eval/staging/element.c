@@ -375,9 +375,8 @@ Object *core_check(Eval *eval, const Bound *bound)
         if (!object_truth(eval, bound->values[0], &truth)) return NULL;
         if (truth) return eval->none;
     }
-    Value *condition = eval->parallel != NULL
-                           ? holds_in_all(eval, bound->values[0], bound->at)
-                           : stage_condition(eval, bound->values[0], bound->at);
+    Value *condition = eval->parallel != NULL ? holds_in_all(eval, bound->values[0], bound->at)
+                                              : stage_condition(eval, bound->values[0], bound->at);
     if (condition == NULL) return NULL;
     op_set_text(build_op(&eval->builder, OP_check, 1, &condition, 0, NULL), ATTR_text,
                 intern(eval->session->names, text->as.text.data, text->as.text.length));

@@ -85,7 +85,8 @@ typedef struct Reach {
 
 static void search_function(Reach *reach, const Function *function);
 
-/* What a name stands for, or a part of one: of a module of the program, or of an instance's class. */
+/* What a name, or a part of one, stands for: of a module of the program, or of an instance's
+ * class. */
 static Object *callee_of(const Reach *reach, const Node *node)
 {
     bool found;
@@ -97,8 +98,8 @@ static Object *callee_of(const Reach *reach, const Node *node)
     Object *owner = callee_of(reach, NODE_AS(Attribute, node)->value);
     if (owner != NULL && owner->kind == OBJECT_INSTANCE)
         return class_find(owner->as.instance->class, name);
-    const bool is_written = owner != NULL && owner->kind == OBJECT_MODULE &&
-                            !owner->as.unit->is_library;
+    const bool is_written =
+        owner != NULL && owner->kind == OBJECT_MODULE && !owner->as.unit->is_library;
     return is_written ? attribute_find(reach->eval, owner, name, node->span, &found) : NULL;
 }
 
@@ -130,8 +131,8 @@ Object *core_reaches(Eval *eval, const Bound *bound)
     const Object *function = bound->values[0], *prefix = bound->values[1];
     if (function->kind != OBJECT_FUNCTION || prefix->kind != OBJECT_TEXT) return eval->no;
     Reach reach = {.eval = eval,
-                   .prefix = arena_copy_text(eval->arena, prefix->as.text.data,
-                                             prefix->as.text.length)};
+                   .prefix =
+                       arena_copy_text(eval->arena, prefix->as.text.data, prefix->as.text.length)};
     search_function(&reach, &function->as.function);
     return object_bool(eval, reach.found);
 }

@@ -5,10 +5,10 @@
 typedef struct Unrolling {
     const Node *node;
     Nodes body, orelse;
-    Object *items; /* of a for: an iterator */
-    Object *map;   /* of a range, or NULL */
-    bool guarded;  /* other ways have left the loop */
-    bool finished; /* the rest was staged, `else` and all */
+    Object *items;          /* of a for: an iterator */
+    Object *map;            /* of a range, or NULL */
+    bool guarded;           /* other ways have left the loop */
+    bool finished;          /* the rest was staged, `else` and all */
     size_t surveyed, asked; /* kernels when the last iteration had ended (says_nothing_new) */
     int same;
     MaskedLoop masked;

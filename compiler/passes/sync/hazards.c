@@ -132,8 +132,8 @@ static bool is_own_copy(const Op *op)
 /* The author's word is for what is written by such ops: who else reads or writes it waits. */
 static bool are_written_apart(const Op *a, const Op *b)
 {
-    return a->code == OP_element_store && b->code == OP_element_store &&
-           op_int(a, ATTR_apart, 0) && op_int(b, ATTR_apart, 0);
+    return a->code == OP_element_store && b->code == OP_element_store && op_int(a, ATTR_apart, 0) &&
+           op_int(b, ATTR_apart, 0);
 }
 
 /* Both are done by one thread, or none meets what another did; or the author says that it is so. */
@@ -143,7 +143,7 @@ static bool elements_are_own(const Op *a, const Op *b)
     if ((is_own_copy(a) && is_own_copy(b)) || are_written_apart(a, b))
         return operand(a, memory) == operand(b, memory);
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
-    if (op_int(a, ATTR_once, 0)) return false; /* it stands for others of other indices (pending.c) */
+    if (op_int(a, ATTR_once, 0)) return false; /* it stands for other indices, too (pending.c) */
     return operand(a, memory) == operand(b, memory) && value_is_steady(operand(a, memory)) &&
            indices_are_own(a, b);
 }
