@@ -434,23 +434,17 @@ static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll)
     LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(context, node));
 }
 
-static void find_together(Op *op, void *context)
-{
-    if (op_info(op->code)->traits & COOP) *(bool *)context = true;
-}
-
 /* So many rounds at a time as the author asks for, or fewer, that are no remainder: of a loop in
  * which threads do something together LLVM makes none, but unrolls all of it. */
 static int64_t unroll_of(const Op *op)
 {
     int64_t unroll = op_int(op, ATTR_unroll, 0), begin, end, step;
-    bool together = false;
     if (unroll < 2 || !value_constant(operand(op, begin), &begin) ||
         !value_constant(operand(op, end), &end) || !value_constant(operand(op, step), &step) ||
         step < 1 || end <= begin)
         return unroll;
     const int64_t trips = (end - begin - 1) / step + 1;
-    region_visit(op->regions[0], find_together, &together);
+    const bool together = region_has_with(op->regions[0], COOP);
     while (together && trips > unroll && trips % unroll) unroll--;
     return unroll;
 }

@@ -77,8 +77,7 @@ static int bias_of(const SmallFloat *kind)
 
 bool gen_has_fp8(const Gen *gen, DType dtype)
 {
-    return (dtype == DTYPE_f8e4m3 || dtype == DTYPE_f8e5m2) && gen->machine->has_ptx &&
-           target_has(gen->target, HAS_FP8_MMA);
+    return dtype_is_fp8(dtype) && gen->machine->has_ptx && target_has(gen->target, HAS_FP8_MMA);
 }
 
 LLVMValueRef gen_fp8_pair(Gen *gen, DType to, LLVMValueRef low, LLVMValueRef high)

@@ -85,7 +85,8 @@ void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *con
 /* Those that have one of the traits, likewise. */
 void region_visit_with(Region *region, OpTraits traits, OpVisitor *visit, void *context);
 void kernel_visit_with(Kernel *kernel, OpTraits traits, OpVisitor *visit, void *context);
-bool region_has(const Region *region, OpCode code); /* anywhere in it */
+bool region_has(const Region *region, OpCode code);          /* anywhere in it */
+bool region_has_with(const Region *region, OpTraits traits); /* likewise */
 bool kernel_had(const Kernel *kernel, OpCode code); /* ever */
 bool kernel_had_any(const Kernel *kernel, OpTraits traits);
 void op_erase(Op *op); /* unlinks it; nothing may use its results */

@@ -105,6 +105,11 @@ bool dtype_holds(DType dtype, DType other)
     return dtype == other || (dtype == DTYPE_tf32 && other == DTYPE_f32);
 }
 
+bool dtype_is_fp8(DType dtype)
+{
+    return dtype == DTYPE_f8e4m3 || dtype == DTYPE_f8e5m2;
+}
+
 bool dtype_is_float(DType dtype)
 {
     return dtype_class(dtype) == DTYPE_CLASS_FLOAT;

@@ -28,6 +28,7 @@ int dtype_memory_bits(DType dtype);                     /* of an element in memo
 int dtype_bytes(DType dtype);                           /* likewise: at least 1 */
 int64_t dtype_memory_bytes(DType dtype, int64_t count); /* of so many elements in a row */
 bool dtype_is_float(DType dtype);
+bool dtype_is_fp8(DType dtype);             /* e4m3 or e5m2 */
 bool dtype_holds(DType dtype, DType other); /* memory of the one is memory of the other */
 bool dtype_is_integer(DType dtype);         /* INT or UINT */
 bool dtype_is_signed(DType dtype);          /* INT */

@@ -90,6 +90,21 @@ bool region_has(const Region *region, OpCode code)
     return kernel_had(region->kernel, code) && holds(region, code);
 }
 
+static bool holds_with(const Region *region, OpTraits traits)
+{
+    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
+        if (op_has(op, traits)) return true;
+        for (int i = 0; i < op->region_count; i++)
+            if (holds_with(op->regions[i], traits)) return true;
+    }
+    return false;
+}
+
+bool region_has_with(const Region *region, OpTraits traits)
+{
+    return kernel_had_any(region->kernel, traits) && holds_with(region, traits);
+}
+
 /* ---- places ---- */
 
 static void unlink_op(Op *op)

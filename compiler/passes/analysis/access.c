@@ -142,6 +142,13 @@ bool shared_is_only_read(const Op *op)
            op->code == OP_shared_load || op->code == OP_element_load || op->code == OP_gather;
 }
 
+bool shared_is_loaded_alone(const Value *tile)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op->code != OP_shared_load) return false;
+    return true;
+}
+
 /* The same number in every iteration of all loops around it. */
 bool value_is_steady(const Value *value)
 {

@@ -70,6 +70,8 @@ Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layo
  * operands does no more with them than to read them or to name parts of them. */
 bool shared_is_used(const Op *op, const Op *alloc);
 bool shared_is_only_read(const Op *op);
+/* Whether the tile, or part of one, is but read, and as a whole. */
+bool shared_is_loaded_alone(const Value *tile);
 /* The rank of the block in whose memory it is; NULL: the block's own. */
 Value *shared_rank(const Value *tile);
 /* ---- disjoint.c ---- */

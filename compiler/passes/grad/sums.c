@@ -315,29 +315,28 @@ static void split_launch(Grad *grad, Op *launch)
         op_erase(launch);
 }
 
+/* Of launches that stand there now: what the change makes of one stands before the next. */
+static void change_launches(Grad *grad, void (*change)(Grad *, Op *launch))
+{
+    for (Op *op = grad->kernel->host->first, *next; op; op = next) {
+        next = op_next(op);
+        if (op->code == OP_launch) change(grad, op);
+    }
+}
+
 void arrange_sums(Grad *grad)
 {
     Kernel *kernel = grad->kernel;
     PassContext context = {.kernel = kernel, .arena = kernel->arena};
     pass_simplify(kernel, &context);
     region_visit_those(kernel->host, OP_dot, take_as_it_was, NULL);
-    for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op_next(op);
-        if (op->code == OP_launch) split_launch(grad, op);
-    }
+    change_launches(grad, split_launch);
     pass_simplify(kernel, &context);
-    for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op_next(op);
-        if (op->code == OP_launch) settle_sums(grad, op);
-    }
+    change_launches(grad, settle_sums);
     pass_simplify(kernel, &context);
     for (size_t i = 0; i < grad->products.count; i++) retile(grad, grad->products.data[i]);
     pass_simplify(kernel, &context);
-    for (Op *op = kernel->host->first, *next; op; op = next) {
-        next = op->next;
-        if (op->code == OP_launch) gather_block_sums(grad, op);
-    }
+    change_launches(grad, gather_block_sums);
     pass_simplify(kernel, &context);
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) order_loads(grad, op);
+    change_launches(grad, order_loads);
 }

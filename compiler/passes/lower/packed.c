@@ -109,11 +109,6 @@ static int run_of(Value *const *elements, int count, int most)
     return most;
 }
 
-static bool is_fp8(DType dtype)
-{
-    return dtype == DTYPE_f8e4m3 || dtype == DTYPE_f8e5m2;
-}
-
 static bool is_wide_float(DType dtype)
 {
     return dtype == DTYPE_f16 || dtype == DTYPE_bf16 || dtype == DTYPE_f32;
@@ -122,10 +117,10 @@ static bool is_wide_float(DType dtype)
 static bool is_cast_by_word(const Lower *lower, DType from, DType to)
 {
     const bool has_fp8 = target_has(lower->target, HAS_FP8_MMA);
-    if (is_fp8(to)) return is_wide_float(from) && has_fp8;
+    if (dtype_is_fp8(to)) return is_wide_float(from) && has_fp8;
     if (!is_wide_float(to)) return false;
     if (from == DTYPE_f4e2m1) return to != DTYPE_f32;
-    if (is_fp8(from)) return has_fp8 || (from == DTYPE_f8e5m2 && to == DTYPE_f16);
+    if (dtype_is_fp8(from)) return has_fp8 || (from == DTYPE_f8e5m2 && to == DTYPE_f16);
     return dtype_is_packed(from) ||
            (dtype_is_integer(from) && dtype_bits(from) == 8 && to == DTYPE_f16);
 }
@@ -134,8 +129,8 @@ int packed_cast(Lower *lower, DType to, Value *const *from, int count, Value **r
 {
     const DType dtype = from[0]->type->dtype;
     if (!is_cast_by_word(lower, dtype, to) || count < 2) return 0;
-    int run =
-        is_fp8(to) ? (count < 4 ? 2 : 4) : run_of(from, count, REGISTER_BITS / dtype_bits(dtype));
+    int run = dtype_is_fp8(to) ? (count < 4 ? 2 : 4)
+                               : run_of(from, count, REGISTER_BITS / dtype_bits(dtype));
     if (run < 2) run = 2;
     const Type *type = type_vector(lower->kernel->types, to, run);
     Value *vector = memory_pack(lower, run, from);

@@ -25,17 +25,10 @@ typedef struct Narrow {
 
 /* ---- the copies ---- */
 
-static bool is_loaded_alone(const Value *part)
-{
-    for (const OpUse *use = part->uses; use; use = use->next)
-        if (use->op->code != OP_shared_load) return false;
-    return true;
-}
-
 static bool is_read(const Op *op, const Value *copy)
 {
     if (op->code == OP_shared_view)
-        return operand(op, tile) == copy && is_loaded_alone(op->results);
+        return operand(op, tile) == copy && shared_is_loaded_alone(op->results);
     return ((op->code == OP_gather && !op_attr(op, ATTR_lenient)) || op->code == OP_element_load) &&
            operand(op, memory) == copy;
 }

@@ -316,17 +316,9 @@ static void agree_control(Op *op, void *context)
 
 /* ---- the pass ---- */
 
-static void find_reason(Op *op, void *context)
-{
-    (void)op;
-    *(bool *)context = true;
-}
-
 bool pass_uniform(Kernel *kernel, PassContext *context)
 {
-    bool any = false;
-    kernel_visit_with(kernel, DIVERGES, find_reason, &any);
-    if (!any) return true;
+    if (!region_has_with(kernel->host, DIVERGES)) return true;
     Uniform uniform = {.kernel = kernel,
                        .context = context,
                        .agreement = analysis_uniformity(context),

@@ -11,7 +11,7 @@
  * it in shared memory, a copy, and by numbers in registers. */
 #include "ir/fold.h"
 #include "ir/op_vec.h"
-#include "passes/pass.h"
+#include "passes/analysis/access.h"
 
 enum {
     DEEPEST = 64,     /* index expression that is followed */
@@ -30,13 +30,6 @@ typedef struct Unroll {
 
 /* ---- copies of register tiles ---- */
 
-static bool is_loaded_alone(const Value *part)
-{
-    for (const OpUse *use = part->uses; use; use = use->next)
-        if (use->op->code != OP_shared_load) return false;
-    return true;
-}
-
 /* Made in one place of a register tile, and read a part at a time. What has a name is the
  * author's. */
 static bool is_copy(const Op *alloc)
@@ -45,7 +38,8 @@ static bool is_copy(const Op *alloc)
     int stores = 0;
     for (const OpUse *use = copy->uses; use; use = use->next) {
         const bool stored = use->op->code == OP_shared_store && use->op->parent == alloc->parent;
-        if (!stored && !(use->op->code == OP_shared_view && is_loaded_alone(use->op->results)))
+        if (!stored &&
+            !(use->op->code == OP_shared_view && shared_is_loaded_alone(use->op->results)))
             return false;
         stores += stored;
     }

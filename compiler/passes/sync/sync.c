@@ -126,12 +126,6 @@ static bool is_fenced(const Op *op)
     return is_fence(op);
 }
 
-static void find_tensor_core(Op *op, void *context)
-{
-    (void)op;
-    *(bool *)context = true;
-}
-
 /* Whether the tensor core, or unit, may read shared memory after the op. */
 static bool reaches_tensor_core(const Sync *sync, Op *op)
 {
@@ -140,14 +134,14 @@ static bool reaches_tensor_core(const Sync *sync, Op *op)
     for (;;) {
         for (const Op *at = op; at && !found; at = at->next) {
             found = is_async_reader(at);
-            for (int i = 0; i < at->region_count; i++)
-                region_visit_with(at->regions[i], ASYNC_PROXY, find_tensor_core, &found);
+            for (int i = 0; i < at->region_count && !found; i++)
+                found = region_has_with(at->regions[i], ASYNC_PROXY);
         }
         Op *around = op->parent->parent;
         if (found || around->code == OP_launch) return found;
         const bool repeats = op_has(around, LOOP);
-        for (int i = 0; repeats && i < around->region_count; i++)
-            region_visit_with(around->regions[i], ASYNC_PROXY, find_tensor_core, &found);
+        for (int i = 0; repeats && i < around->region_count && !found; i++)
+            found = region_has_with(around->regions[i], ASYNC_PROXY);
         op = around; /* what it holds was looked at, or its other branch is: more than need be */
     }
 }
@@ -700,11 +694,9 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     OpVec inserted = {0};
     Cause cause = {0};
     Map overwritten = {0};
-    bool tensor_core = false;
     merge_meetings(launch_region(launch));
-    region_visit_with(launch_region(launch), ASYNC_PROXY, find_tensor_core, &tensor_core);
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
-                       .tensor_core = tensor_core,
+                       .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
                        .copies_arrive =
                            region_has(launch_region(launch), OP_mbarrier_arrive_on_copies),
                        .kernel = kernel,
