@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "fourier.h"
 #include "factors.h"
 
@@ -22,30 +23,11 @@ enum { NUMBERS = 1 << 25 }; /* complex ones of a batch of transforms */
 
 static int wrong;
 
-static void must(int status, const char *what)
-{
-    if (status == 0) return;
-    fprintf(stderr, "%s failed with status %d: %s\n", what, status, tile_last_error());
-    exit(3);
-}
-
 static void *device_new(size_t bytes)
 {
     void *memory;
-    must(cudaMalloc(&memory, bytes), "cudaMalloc");
+    bench_must(cudaMalloc(&memory, bytes), "cudaMalloc");
     return memory;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
 }
 
 /* ---- contenders ------------------------------------------------------------------------------ */
@@ -84,7 +66,7 @@ static double time_of(Case *c, const Contender *contender, cudaEvent_t *events)
     cudaEventRecord(events[0], NULL);
     for (int i = 0; i < launches; i++) contender->run(c);
     cudaEventRecord(events[1], NULL);
-    must(cudaEventSynchronize(events[1]), contender->name);
+    bench_must(cudaEventSynchronize(events[1]), contender->name);
     cudaEventElapsedTime(&milliseconds, events[0], events[1]);
     return milliseconds * 1e3 / launches;
 }
@@ -93,7 +75,7 @@ static void measure(Case *c)
 {
     double times[MOST_CONTENDERS][ROUNDS], ratios[ROUNDS];
     cudaEvent_t events[2];
-    for (int i = 0; i < 2; i++) must(cudaEventCreate(&events[i]), "cudaEventCreate");
+    for (int i = 0; i < 2; i++) bench_must(cudaEventCreate(&events[i]), "cudaEventCreate");
     for (int i = 0; i < c->contender_count; i++) time_of(c, &c->contenders[i], events);
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0, first = rand(); i < c->contender_count; i++) {
@@ -104,10 +86,10 @@ static void measure(Case *c)
     for (int i = 1; i < c->contender_count; i++) {
         for (int round = 0; round < ROUNDS; round++)
             ratios[round] = times[i][round] / times[0][round];
-        printf("  %s/tilec %.3f", c->contenders[i].name, median(ratios, ROUNDS));
+        printf("  %s/tilec %.3f", c->contenders[i].name, bench_quantile(ratios, ROUNDS, 0.5));
     }
     for (int i = 0; i < c->contender_count; i++) {
-        const double us = median(times[i], ROUNDS);
+        const double us = bench_quantile(times[i], ROUNDS, 0.5);
         printf("  %s %.1f us %.0f GB/s", c->contenders[i].name, us, c->moved / us * 1e-3);
     }
     printf("\n");
@@ -115,21 +97,15 @@ static void measure(Case *c)
     for (int i = 0; i < 2; i++) cudaEventDestroy(events[i]);
 }
 
-static double number(unsigned *state)
-{
-    *state = *state * 747796405u + 2891336453u;
-    return (double)(*state >> 8) * 0x1p-23 - 1;
-}
-
 /* The norm of the difference by that of the second, of the first numbers; NaN counts as wrong. */
 static void check(const char *name, const void *a, const void *b, size_t count, int is_double,
                   double most)
 {
     const size_t bytes = count * (is_double ? 8 : 4);
-    char *x = malloc(bytes), *y = malloc(bytes);
+    char *x = bench_new(1, bytes), *y = bench_new(1, bytes);
     double off = 0, whole = 0;
-    must(cudaMemcpy(x, a, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    must(cudaMemcpy(y, b, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    bench_must(cudaMemcpy(x, a, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    bench_must(cudaMemcpy(y, b, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     for (size_t i = 0; i < count; i++) {
         const double u = is_double ? ((double *)x)[i] : (double)((float *)x)[i],
                      v = is_double ? ((double *)y)[i] : (double)((float *)y)[i];
@@ -148,17 +124,18 @@ static void check(const char *name, const void *a, const void *b, size_t count, 
 
 static void run_transform(Case *c)
 {
-    must(c->transform(NULL, c->count, c->source, c->target), c->name);
+    bench_must(c->transform(NULL, c->count, c->source, c->target), c->name);
 }
 
 static void run_cufft(Case *c)
 {
-    must(cufftExecC2C(c->plan, c->source, c->target, CUFFT_FORWARD), "cufftExecC2C");
+    bench_must(cufftExecC2C(c->plan, c->source, c->target, CUFFT_FORWARD), "cufftExecC2C");
 }
 
 static void run_copy(Case *c)
 {
-    must(cudaMemcpyAsync(c->target, c->source, c->bytes, cudaMemcpyDeviceToDevice, NULL), "copy");
+    bench_must(cudaMemcpyAsync(c->target, c->source, c->bytes, cudaMemcpyDeviceToDevice, NULL),
+               "copy");
 }
 
 static void transform_case(int n,
@@ -173,9 +150,9 @@ static void transform_case(int n,
     c.source = device_new(c.bytes);
     c.target = device_new(c.bytes);
     void *wanted = device_new(c.bytes);
-    must(cudaMemcpy(c.source, numbers, c.bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    must(cufftPlan1d(&c.plan, n, CUFFT_C2C, c.count), "cufftPlan1d");
-    must(cufftExecC2C(c.plan, c.source, wanted, CUFFT_FORWARD), "cufftExecC2C");
+    bench_must(cudaMemcpy(c.source, numbers, c.bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    bench_must(cufftPlan1d(&c.plan, n, CUFFT_C2C, c.count), "cufftPlan1d");
+    bench_must(cufftExecC2C(c.plan, c.source, wanted, CUFFT_FORWARD), "cufftExecC2C");
     run_transform(&c);
     check(c.name, c.target, wanted, CHECKED, 0, 1e-6);
     c.contenders[c.contender_count++] = (Contender){"tilec", NULL, run_transform};
@@ -192,43 +169,45 @@ static void transform_case(int n,
 
 static void run_factor(Case *c)
 {
-    must(c->factor(NULL, c->count, c->source, c->target, c->statuses), c->name);
+    bench_must(c->factor(NULL, c->count, c->source, c->target, c->statuses), c->name);
 }
 
 /* In place, so each factor begins with a copy, which is not timed. cuSOLVER's upper triangle by
  * columns is the lower one by rows. */
 static void fill_target(Case *c)
 {
-    must(cudaMemcpyAsync(c->target, c->source, c->bytes, cudaMemcpyDeviceToDevice, NULL), "copy");
+    bench_must(cudaMemcpyAsync(c->target, c->source, c->bytes, cudaMemcpyDeviceToDevice, NULL),
+               "copy");
 }
 
 static void run_cusolver(Case *c)
 {
     const cublasFillMode_t mode = CUBLAS_FILL_MODE_UPPER;
-    must(c->is_double ? (int)cusolverDnDpotrfBatched(c->solver, mode, c->n, (double **)c->pointers,
-                                                     c->n, c->statuses, c->count)
-                      : (int)cusolverDnSpotrfBatched(c->solver, mode, c->n, (float **)c->pointers,
-                                                     c->n, c->statuses, c->count),
-         "potrfBatched");
+    bench_must(c->is_double
+                   ? (int)cusolverDnDpotrfBatched(c->solver, mode, c->n, (double **)c->pointers,
+                                                  c->n, c->statuses, c->count)
+                   : (int)cusolverDnSpotrfBatched(c->solver, mode, c->n, (float **)c->pointers,
+                                                  c->n, c->statuses, c->count),
+               "potrfBatched");
 }
 
 static void run_solve(Case *c)
 {
-    must(c->solve(NULL, c->count, c->source, c->right, c->right, c->statuses), c->name);
+    bench_must(c->solve(NULL, c->count, c->source, c->right, c->right, c->statuses), c->name);
 }
 
 static void run_cusolver_both(Case *c)
 {
     const cublasFillMode_t mode = CUBLAS_FILL_MODE_UPPER;
     run_cusolver(c);
-    must(c->is_double
-             ? (int)cusolverDnDpotrsBatched(c->solver, mode, c->n, 1, (double **)c->pointers, c->n,
-                                            (double **)c->right_pointers, c->n, c->statuses,
-                                            c->count)
-             : (int)cusolverDnSpotrsBatched(c->solver, mode, c->n, 1, (float **)c->pointers, c->n,
-                                            (float **)c->right_pointers, c->n, c->statuses,
-                                            c->count),
-         "potrsBatched");
+    bench_must(c->is_double
+                   ? (int)cusolverDnDpotrsBatched(c->solver, mode, c->n, 1, (double **)c->pointers,
+                                                  c->n, (double **)c->right_pointers, c->n,
+                                                  c->statuses, c->count)
+                   : (int)cusolverDnSpotrsBatched(c->solver, mode, c->n, 1, (float **)c->pointers,
+                                                  c->n, (float **)c->right_pointers, c->n,
+                                                  c->statuses, c->count),
+               "potrsBatched");
 }
 
 static void put(void *memory, size_t at, int is_double, double value)
@@ -243,24 +222,26 @@ static void put(void *memory, size_t at, int is_double, double value)
 static void fill_matrices(Case *c)
 {
     const size_t n = (size_t)c->n;
-    void *host = malloc(c->bytes);
-    unsigned state = 1;
+    void *host = bench_new(1, c->bytes);
+    bench_random random = {1};
     for (size_t i = 0; i < (size_t)c->count; i++)
         for (size_t row = 0; row < n; row++)
             for (size_t column = 0; column <= row; column++) {
-                const double value = row == column ? (double)n + number(&state) : number(&state);
+                const double value = row == column ? (double)n + bench_random_number(&random)
+                                                   : bench_random_number(&random);
                 put(host, (i * n + row) * n + column, c->is_double, value);
                 put(host, (i * n + column) * n + row, c->is_double, value);
             }
-    must(cudaMemcpy(c->source, host, c->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    bench_must(cudaMemcpy(c->source, host, c->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     free(host);
 }
 
 static void **pointers_to(char *memory, size_t each, size_t count)
 {
-    void **host = malloc(count * sizeof *host), **device = device_new(count * sizeof *host);
+    void **host = bench_new(1, count * sizeof *host), **device = device_new(count * sizeof *host);
     for (size_t i = 0; i < count; i++) host[i] = memory + i * each;
-    must(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice), "cudaMemcpy");
+    bench_must(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice),
+               "cudaMemcpy");
     free(host);
     return device;
 }
@@ -277,7 +258,7 @@ static Case matrices_new(const char *what, int n, int is_double)
     c.statuses = device_new(MATRICES * sizeof(int));
     c.pointers = pointers_to(c.target, each, MATRICES);
     c.right_pointers = pointers_to(c.right, each / (size_t)n, MATRICES);
-    must(cusolverDnCreate(&c.solver), "cusolverDnCreate");
+    bench_must(cusolverDnCreate(&c.solver), "cusolverDnCreate");
     fill_matrices(&c);
     return c;
 }
@@ -294,12 +275,12 @@ static void matrices_free(Case *c)
 static void check_factor(Case *c)
 {
     const size_t n = (size_t)c->n, width = c->is_double ? 8 : 4, bytes = 64 * n * n * width;
-    char *a = malloc(bytes), *b = malloc(bytes);
+    char *a = bench_new(1, bytes), *b = bench_new(1, bytes);
     run_factor(c);
-    must(cudaMemcpy(a, c->target, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    bench_must(cudaMemcpy(a, c->target, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     fill_target(c);
     run_cusolver(c);
-    must(cudaMemcpy(b, c->target, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    bench_must(cudaMemcpy(b, c->target, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     double most = 0;
     for (size_t i = 0; i < 64 * n * n; i++) {
         if (i % n > i / n % n) continue;
@@ -332,16 +313,16 @@ static void factor_case(int n, int is_double,
 static void fill_both(Case *c)
 {
     fill_target(c);
-    must(cudaMemsetAsync(c->right, 0, c->bytes / (size_t)c->n, NULL), "memset");
+    bench_must(cudaMemsetAsync(c->right, 0, c->bytes / (size_t)c->n, NULL), "memset");
 }
 
 static void check_solve(Case *c, void *x, const void *numbers)
 {
     const size_t bytes = c->bytes / (size_t)c->n;
-    must(cudaMemcpy(c->right, numbers, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    bench_must(cudaMemcpy(c->right, numbers, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     run_solve(c);
-    must(cudaMemcpy(x, c->right, bytes, cudaMemcpyDeviceToDevice), "cudaMemcpy");
-    must(cudaMemcpy(c->right, numbers, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    bench_must(cudaMemcpy(x, c->right, bytes, cudaMemcpyDeviceToDevice), "cudaMemcpy");
+    bench_must(cudaMemcpy(c->right, numbers, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     fill_target(c);
     run_cusolver_both(c);
     check(c->name, x, c->right, (size_t)c->n * 64, c->is_double, c->is_double ? 1e-13 : 1e-5);
@@ -378,22 +359,25 @@ int main(int argc, char **argv)
 {
     struct cudaDeviceProp properties;
     if (regcomp(&chosen, argc > 1 ? argv[1] : ".", REG_EXTENDED | REG_NOSUB)) return 2;
-    must(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
-    must(cudaFree(NULL), "the context");
+    bench_must(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    bench_must(cudaFree(NULL), "the context");
     printf("%s, %d rounds; times are of one launch\n", properties.name, ROUNDS);
-    float *numbers = malloc(NUMBERS * 8ul);
-    unsigned state = 7;
-    for (size_t i = 0; i < NUMBERS * 2ul; i++) numbers[i] = (float)number(&state);
+    float *numbers = bench_new(1, NUMBERS * 8ul);
+    bench_random random = {7};
+    for (size_t i = 0; i < NUMBERS * 2ul; i++) numbers[i] = (float)bench_random_number(&random);
 #define TRANSFORM(n)                                                                               \
     if (is_chosen("fft-f32", n)) transform_case(n, fft##n, numbers);
     TRANSFORM(64)
-    TRANSFORM(128) TRANSFORM(256) TRANSFORM(512) TRANSFORM(1024) TRANSFORM(2048) TRANSFORM(4096)
+    TRANSFORM(128)
+    TRANSFORM(256)
+    TRANSFORM(512)
+    TRANSFORM(1024) TRANSFORM(2048) TRANSFORM(4096)
 #define FACTOR(n)                                                                                  \
     if (is_chosen("cholesky-f32", n)) factor_case(n, 0, cholesky_s##n);                            \
     if (is_chosen("cholesky-f64", n)) factor_case(n, 1, cholesky_d##n);
         FACTOR(8) FACTOR(16) FACTOR(24) FACTOR(32) FACTOR(48) FACTOR(64) double *wide =
-            malloc((size_t)MATRICES * 64 * 8);
-    for (size_t i = 0; i < (size_t)MATRICES * 64; i++) wide[i] = number(&state);
+            bench_new(1, (size_t)MATRICES * 64 * 8);
+    for (size_t i = 0; i < (size_t)MATRICES * 64; i++) wide[i] = bench_random_number(&random);
 #define SOLVE(n)                                                                                   \
     if (is_chosen("cholesky-solve-f32", n)) solve_case(n, 0, numbers, solve_s##n);                 \
     if (is_chosen("cholesky-solve-f64", n)) solve_case(n, 1, wide, solve_d##n);

@@ -26,6 +26,6 @@ mkdir -p "$out"
 for name in fourier factors; do
     "$build/tilec" "$out/$name.tile" "--arch=${ARCH:-sm_90a}" -o "$out/$name.o" -H "$out/$name.h"
 done
-${CC:-gcc} -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iruntime/include -I"$out" -isystem "$cuda/include" \
-    -o "$build/bench/batched" tests/bench/batched.c "$out/fourier.o" "$out/factors.o" "$build/libtile.a" \
+${CC:-gcc} -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iruntime -Iruntime/include -Itests/bench -I"$out" -isystem "$cuda/include" \
+    -o "$build/bench/batched" tests/bench/batched.c tests/bench/bench.c "$out/fourier.o" "$out/factors.o" "$build/libtile.a" \
     -L"$cuda/lib64" -Wl,-rpath,"$cuda/lib64" -lcufft -lcusolver -lcublas -lcudart -lm -lpthread -ldl
