@@ -184,6 +184,15 @@ Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns)
     return place_object(eval, slot);
 }
 
+bool object_is_one_variable(const Object *object)
+{
+    if (!object_is_variable(object)) return false;
+    const Object *memory = object->as.place->memory;
+    const Type *type = argument_type(memory);
+    if (memory->kind == OBJECT_CELL) return memory->as.ir.var->type->content->kind != TYPE_TILE;
+    return type != NULL && type->kind == TYPE_LOCAL;
+}
+
 Object *place_attribute(Eval *eval, const Object *object, Name name, Span at, bool *found)
 {
     const Slot *place = object->as.place;

@@ -100,6 +100,8 @@ Object *slot_read(Eval *eval, const Slot *slot, Span at);
 bool slot_write(Eval *eval, const Slot *slot, Object *value, Span at); /* false: reported */
 /* What the target of an assignment names; its owner and index are evaluated. NULL: reported. */
 Slot *target_place(Eval *eval, const Node *target);
+bool object_is_one_variable(const Object *object); /* a variable of the thread: not one for each
+                                                      iteration, nor an element of memory */
 Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns);
 Object *place_object(Eval *eval, Slot *slot);
 Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, bool *found);

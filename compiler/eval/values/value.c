@@ -574,10 +574,3 @@ bool object_is_variable(const Object *object)
 {
     return object != NULL && object->kind == OBJECT_PLACE && object->as.place->assigns;
 }
-
-bool object_is_one_variable(const Object *object)
-{
-    if (!object_is_variable(object)) return false;
-    const Object *memory = object->as.place->memory;
-    return memory->kind != OBJECT_CELL || memory->as.ir.var->type->content->kind != TYPE_TILE;
-}

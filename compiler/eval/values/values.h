@@ -147,7 +147,6 @@ bool object_as_int(Eval *eval, Object *object, const char *what, int64_t *out);
 bool dtype_by_user_name(const Eval *eval, const char *name,
                         DType *out);           /* and by what else it is called */
 bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
-bool object_is_one_variable(const Object *object); /* not one for each iteration of a loop */
 const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at);
 
 #endif
