@@ -308,7 +308,10 @@ VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/option
 # Each page with the table that its lists come from.
 MAN = $(BUILD)/man
 WRITTEN = libtile.3 libtilec.3 tilec-python.7
-PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7)
+DIALECTS = tilus tilelang warp
+PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7 $(DIALECTS:%=tile-%.7))
+$(foreach d,$(DIALECTS),$(eval TABLES_tile-$d.7 = dialect.awk reference/$d.txt))
+$(DIALECTS:%=$(MAN)/tile-%.7): man/signatures.awk $(STDLIB)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
 TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/explain.txt
