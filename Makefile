@@ -24,7 +24,7 @@ LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
 CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
-.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs install format clean fuzz fuzzers mutants coverage gpu-bundle
+.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs manual html install format clean fuzz fuzzers mutants coverage gpu-bundle
 all: build
 build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtile_emulator.so $(BUILD)/libtilec.so
 
@@ -274,6 +274,7 @@ $(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests
 	  -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(FUZZ_LINK)
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
+test: DEBIAN += mandoc cmark-gfm
 test: deps
 	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret $(BUILD)/reference/differ \
 	  $(if $(FUZZ_SECONDS),fuzzers)
@@ -318,7 +319,14 @@ TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/exp
 TABLES_tile-core.7 = core.awk $(addprefix ../compiler/eval/,$(addsuffix /builtins.def,python staging surface export))
 TABLES_tile-passes.7 = passes.awk ../compiler/passes/passes.def
 TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def ../compiler/ir/traits.def ../compiler/ir/attrs.def
-docs: $(PAGES) $(BUILD)/tilec.bash
+manual: $(PAGES) $(BUILD)/tilec.bash
+# HTML is made where the tools for it are.
+docs: manual
+	@+if command -v mandoc >/dev/null && command -v cmark-gfm >/dev/null; then $(MAKE) --no-print-directory html; \
+	else echo "no HTML without mandoc and cmark-gfm"; fi
+html: manual
+	$(call say,HTML,$(BUILD)/html)
+	$(Q)docs/html.sh $(BUILD)/html $(PAGES)
 $(BUILD)/tilec.bash: man/completion.awk compiler/options.def compiler/commands.def
 	@mkdir -p $(@D)
 	$(call say,AWK,$@)
@@ -335,7 +343,7 @@ $(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
 ARCHITECTURE.md: build
 	man/architecture.sh $(BUILD)/tilec > $@.new && mv $@.new $@
 
-install: build docs
+install: build manual
 	install -D $(BUILD)/tilec "$(DESTDIR)$(PREFIX)"/bin/tilec
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
 	install -D $(BUILD)/libtile.so "$(DESTDIR)$(PREFIX)"/lib/libtile.so.0

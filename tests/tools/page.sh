@@ -17,7 +17,8 @@ printf '#!/bin/sh\nexec %s "$@"\n' "${TILE_CC:-gcc}" >"$work/bin/cc"
 chmod +x "$work/bin/cc"
 # As where a reader has installed it: in /usr/local all of these are there without a word.
 export PATH=$work/bin:$prefix/bin:$PATH CC=cc PKG_CONFIG_PATH=$prefix/lib/pkgconfig CMAKE_PREFIX_PATH=$prefix \
-    C_INCLUDE_PATH=$prefix/include LIBRARY_PATH=$prefix/lib LD_LIBRARY_PATH=$prefix/lib TILE_LIBRARIES=$prefix/lib
+    C_INCLUDE_PATH=$prefix/include LIBRARY_PATH=$prefix/lib LD_LIBRARY_PATH=$prefix/lib TILE_LIBRARIES=$prefix/lib \
+    PYTHONPATH=$tools/../../python
 export TILE_DEVICE=emulator; unset TILE_EMULATOR
 cd "$work/here" || exit
 

@@ -1,5 +1,5 @@
 # The pages are built from the tables: every option, command, code and operation is in one.
-make -s -C $TILE_ROOT BUILD=$TMP/build docs Q=@ > /dev/null || exit
+make -s -C $TILE_ROOT BUILD=$TMP/build manual Q=@ > /dev/null || exit
 cd $TMP/build/man; ls
 plain() { sed 's/\\-/-/g; s/\\&//g; s/\\e/\\/g' $1; }
 plain tilec.1 > tilec.txt; plain tile-errors.7 > errors.txt; plain tile-ops.7 > ops.txt; plain tile-core.7 > core.txt; plain tile-passes.7 > passes.txt
