@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""growth.py [--families REGEX] [--arch ARCH...] [--doublings N] [--repeat N] [--instructions] [--most X] [--json FILE] [--keep FOLDER] TILEC
+"""growth.py [--families REGEX] [--arch ARCH...] [--doublings N] [--repeat N] [--again N] [--instructions] [--most X] [--json FILE] [--keep FOLDER] TILEC
 
 How the time and memory that compiling takes grow with the program. A family is programs of one shape, of n statements (iterations,
 buffers, kernels, ...); each is compiled, by a process of its own and without ptxas, at its largest size and at N (3) halves of it, and the
@@ -8,8 +8,8 @@ family (n = 1) takes left out; "-" stands where that leaves too little to tell. 
 program is refused. Families of which a statement is more than 7 operations of a thread end below 10,000 of them, where the compiler's own
 limit (E0510) does.
 
-Noise adds to processor time, so each program is compiled --repeat times and the least is taken. Of whole families memory is touched
-before, as some that a virtual machine never had is dear. With --instructions, instructions are
+Noise adds to processor time, so each program is compiled --repeat times and the least is taken; a family above X is measured anew, up to
+--again times, and the least of all counts. Of whole families memory is touched before, as some that a virtual machine never had is dear. With --instructions, instructions are
 counted in place of time: what the machine does besides, and what is in which cache, does not change them. By perf where the processor
 counts for it, else by valgrind, which takes 50 times as long."""
 import argparse
@@ -362,13 +362,31 @@ def shown(exponent):
     return "-" if exponent is None else f"{exponent:.2f}"
 
 
+def is_above(options, row):
+    return any(row.get(kind) is not None and row[kind] > options.most for kind in LEAST)
+
+
 def measure(options, make, most, arch, folder):
-    sizes = [max(most >> i, 2) for i in reversed(range(options.doublings + 1))]
-    base = compile_often(options, make(1), arch, folder)
-    costs = [compile_often(options, make(size), arch, folder) for size in sizes]
-    row = {"n": most, options.unit: costs[-1][0], options.kind: exponent(options.kind, sizes, [work - base[0] for work, _ in costs])}
+    sizes = [1] + [max(most >> i, 2) for i in reversed(range(options.doublings + 1))]
+    works, memories = [math.inf] * len(sizes), [math.inf] * len(sizes)
+    for _ in range(1 + options.again):
+        for i, size in enumerate(sizes):
+            work, memory = compile_often(options, make(size), arch, folder)
+            works[i], memories[i] = min(works[i], work), min(memories[i], memory)
+        row = row_of(options, sizes, works, memories)
+        if not is_above(options, row):
+            break
+    return row
+
+
+def row_of(options, sizes, works, memories):
+    """What the first size, an empty program, takes is left out of the exponents."""
+    def growth(kind, costs):
+        return exponent(kind, sizes[1:], [cost - costs[0] for cost in costs[1:]])
+
+    row = {"n": sizes[-1], options.unit: works[-1], options.kind: growth(options.kind, works)}
     if not options.counter:  # else it is the counter's own, too
-        row.update({"bytes": costs[-1][1], "memory": exponent("memory", sizes, [memory - base[1] for _, memory in costs])})
+        row.update({"bytes": memories[-1], "memory": growth("memory", memories)})
     return row
 
 
@@ -396,6 +414,7 @@ def main():
     parser.add_argument("--doublings", type=int, default=3)
     parser.add_argument("--divide", type=int, default=1, help="the sizes by so much")
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--again", type=int, default=0)
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--most", type=float, default=1.2)
     parser.add_argument("--seconds", type=int, default=600, help="of processor time that one compilation may take")
@@ -421,7 +440,7 @@ def main():
                     print(f"{name:26} {arch:9} {most // options.divide:6} {error}", flush=True)
                     failed += 1
                     continue
-                over = any(row.get(kind) is not None and row[kind] > options.most for kind in LEAST)
+                over = is_above(options, row)
                 failed += over
                 rows.append({"family": name, "arch": arch, **row})
                 print(f"{name:26} {arch:9} {row['n']:6} {line_of(options, row)}" + (" <-- above" if over else ""), flush=True)
