@@ -225,7 +225,8 @@ static void build_barrier(const Sync *sync, Op *before, int parts)
     Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
     if (parts > 1) op_set_int(barrier, ATTR_slices, parts);
     note_cause(sync, barrier);
-    vec_push(sync->arena, sync->inserted, barrier);
+    /* without one that only ends a long list of accesses, the list would be too long again */
+    if (sync->cause->earlier) vec_push(sync->arena, sync->inserted, barrier);
 }
 
 /* A barrier in a group of several warps is the group's own. */
@@ -290,6 +291,7 @@ static int needs_barrier(const Sync *sync, Op *op, const State *state)
         const Pending *earlier = state_item(sync, state, i);
         pending += hazard_is_pending(sync, earlier) && group_has(sync->group, earlier->group);
         if (pending == MOST_PENDING) {
+            *sync->cause = (Cause){0};
             report_hit(sync, earlier);
             return 1;
         }
