@@ -81,10 +81,10 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_COMPILER) -Wno-unused-parameter -Wno-unused-variable -c $< -o $@
 
-MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/build/*.c compiler/command/*.c compiler/command/*/*.c))
+MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/build/*.c compiler/lsp/*.c compiler/command/*.c compiler/command/*/*.c))
 LIBS = $(foreach f,emit codegen passes eval ir syntax target base,$(BUILD)/lib/$(f).a)
 LLVM_LIBS = $(shell $(LLVM_CONFIG) --link-static --ldflags --libs nvptx x86 aarch64 passes orcjit 2>/dev/null)
-SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm
+SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -ljansson -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm
 
 $(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
 	$(call say,LINK,$@)
@@ -290,7 +290,7 @@ layers check-layers:
 
 # ---- set-up, demo, documents, installation ----------------------------------------------------------------
 
-DEBIAN = gcc g++ pkg-config llvm-22-dev zlib1g-dev libzstd-dev re2c lemon libcmocka-dev
+DEBIAN = gcc g++ pkg-config llvm-22-dev zlib1g-dev libzstd-dev libjansson-dev re2c lemon libcmocka-dev
 deps:
 	@missing=$$(for p in $(DEBIAN); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then \

@@ -33,7 +33,8 @@ BEGIN {
     allow["options"] = "options passes base" # --list of opt names the passes
     allow["build"] = "build options emit codegen eval eval/export syntax runtime passes passes/thread passes/grad " below
     allow["driver"] = "driver " allow["build"]
-    allow["command"] = "command " allow["driver"]
+    allow["lsp"] = "lsp " allow["build"]
+    allow["command"] = "command lsp " allow["driver"]
     allow["library"] = "library options driver build codegen eval eval/export target runtime " nouns["ir"]
     allow["main"] = "main library " allow["command"]
     allow["runtime"] = "runtime"

@@ -85,6 +85,8 @@ void export_each_image(const ExportImages *export, ImageFunction *visit, void *c
 
 /* ---- session.c: what commands share ---- */
 
+/* What the options say of evaluating a program. */
+EvalOptions eval_options(const Options *options, const Carried *carried, Host *host);
 /* Opens the one input and makes a program of it; NULL: reported. */
 Program *open_program(Session *session, const Options *options, Host *host);
 /* The same of a text; what is carried stands for all files (or NULL). */

@@ -8,22 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
+EvalOptions eval_options(const Options *options, const Carried *carried, Host *host)
+{
+    return (EvalOptions){.stdlib_folder = options->stdlib,
+                         .import_paths = options->import_paths.items,
+                         .import_path_count = options->import_paths.count,
+                         .defines = options->defines.items,
+                         .define_count = options->defines.count,
+                         .gradients = options->gradients.items,
+                         .gradient_count = options->gradients.count,
+                         .fast_math = options->fast_math,
+                         .max_calls =
+                             options->max_calls ? strtoull(options->max_calls, NULL, 10) : 0,
+                         .files = carried ? carried->files : NULL,
+                         .file_count = carried ? carried->file_count : 0,
+                         .host = host};
+}
+
 Program *open_source(Session *session, const Options *options, const Source *source,
                      const Carried *carried, Host *host)
 {
-    const EvalOptions eval = {.stdlib_folder = options->stdlib,
-                              .import_paths = options->import_paths.items,
-                              .import_path_count = options->import_paths.count,
-                              .defines = options->defines.items,
-                              .define_count = options->defines.count,
-                              .gradients = options->gradients.items,
-                              .gradient_count = options->gradients.count,
-                              .fast_math = options->fast_math,
-                              .max_calls =
-                                  options->max_calls ? strtoull(options->max_calls, NULL, 10) : 0,
-                              .files = carried ? carried->files : NULL,
-                              .file_count = carried ? carried->file_count : 0,
-                              .host = host};
+    const EvalOptions eval = eval_options(options, carried, host);
     uint64_t start = os_now_ns();
     Program *program = program_new(session, source, &eval);
     times_add(session->times, "parse", start);

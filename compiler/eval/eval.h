@@ -25,6 +25,11 @@ typedef struct EvalOptions {
     bool fast_math;     /* f32 arithmetic by approximate instructions where there are some */
     const Source *const *files; /* what stands for all files of users'; NULL: the disk's */
     int file_count;
+    bool files_first; /* they stand for some alone, which are the disk's but for that */
+    bool observes;    /* what expressions are is remembered (eval/inspect.h) */
+    /* Asked every few calls: whether nobody wants the result any more, so that it ends soon. */
+    bool (*interrupts)(void *context);
+    void *interrupts_context;
     Host *host;
 } EvalOptions;
 

@@ -92,6 +92,14 @@ typedef struct Literal {
 #define NODE_AS(type, node) ((const Node##type *)node_check((node), NODE_##type))
 const Node *node_check(const Node *node, NodeKind kind);
 
+/* The words of the grammar, which are no names, or as `match` not everywhere; length 0: there are no
+ * more. */
+typedef struct Word {
+    const char *text;
+    size_t length;
+} Word;
+Word keyword_at(size_t index);
+
 const char *node_kind_name(NodeKind kind); /* "BinOp" */
 const char *operator_name(Operator op);    /* "Add", as in Python's ast */
 const char *operator_text(Operator op);    /* "+" */

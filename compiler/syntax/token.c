@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SHOWN_EXPECTED = 5, SHOWN_TEXT = 24 };
+enum { SHOWN_EXPECTED = 5, SHOWN_TEXT = 24, KIND_LIMIT = 256 };
 
 const char *token_kind_name(int kind)
 {
@@ -87,6 +87,25 @@ const char *token_kind_name(int kind)
     if (kind < 0 || (size_t)kind >= sizeof names / sizeof *names)
         return NULL; /* the grammar's own marks: no text is one */
     return names[kind];
+}
+
+/* A kind whose name is a word in quotes. */
+static Word keyword_of(int kind)
+{
+    const char *name = token_kind_name(kind);
+    const size_t length = name != NULL && name[0] == '\'' ? strcspn(name + 1, "'") : 0;
+    const bool is_word =
+        length > 0 && ((name[1] >= 'a' && name[1] <= 'z') || (name[1] >= 'A' && name[1] <= 'Z'));
+    return is_word && name[1 + length + 1] == '\0' ? (Word){name + 1, length} : (Word){0};
+}
+
+Word keyword_at(size_t index)
+{
+    for (int kind = 0; kind < KIND_LIMIT; kind++) {
+        const Word word = keyword_of(kind);
+        if (word.length > 0 && index-- == 0) return word;
+    }
+    return (Word){0};
 }
 
 const char *token_describe(const Parser *parser, Token token)

@@ -140,6 +140,10 @@ Program *program_new(Session *session, const Source *source, const EvalOptions *
     open_rooms(eval);
     eval_begin_work(eval);
     make_singles(eval);
+    if (options->observes) {
+        eval->observed = arena_new_of(arena, Map);
+        eval->observed_source = source;
+    }
     if (make_builtins(eval))
         program->unit = unit_new(eval, stem_of(session->names, source->path), source, false);
     for (int i = 0; program->unit != NULL && i < options->define_count; i++)

@@ -576,6 +576,13 @@ const char *kind_text(Eval *eval, NodeKind kind)
     return arena_printf(eval->arena, "'%s'", node_kind_name(kind));
 }
 
+/* Whether a tool asks what expressions of the kind are. */
+static bool is_shown(NodeKind kind)
+{
+    return kind == NODE_Name || kind == NODE_Attribute || kind == NODE_Call ||
+           kind == NODE_Subscript;
+}
+
 Object *eval_expr(Eval *eval, const Node *node)
 {
     CHECK(node != NULL);
@@ -587,7 +594,9 @@ Object *eval_expr(Eval *eval, const Node *node)
     eval->depth--;
     const Span at = eval->library > 0 ? eval->at : node->span;
     if (object != NULL && !eval_works(eval, WORK_OF_EXPRESSION, at)) return NULL;
-    return object == NULL || eval->ops->content_settle(eval, object) ? object : NULL;
+    if (object == NULL || !eval->ops->content_settle(eval, object)) return NULL;
+    if (is_shown(node->kind)) observe(eval, node->span, object);
+    return object;
 }
 
 /* ---- assigning ---- */

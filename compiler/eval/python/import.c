@@ -42,7 +42,8 @@ static const Source *find_file(Eval *eval, const char *folder, const char *file)
     const EvalOptions *options = &eval->options;
     for (int i = 0; i < options->file_count; i++)
         if (strcmp(options->files[i]->path, path) == 0) return options->files[i];
-    if (options->files != NULL || !os_file_exists(path)) return NULL;
+    const bool is_whole = options->files != NULL && !options->files_first;
+    if (is_whole || !os_file_exists(path)) return NULL;
     const Source *source = source_from_file(eval->session, path);
     if (source != NULL) vec_push(eval->arena, &eval->inputs, source);
     return source;
@@ -316,6 +317,11 @@ static void take_name(void *context, Name name)
     if (name[0] != '_') vec_push(all->eval->arena, &all->names, name);
 }
 
+enum { STARS_LIMIT = 16 /* modules that take each other's names */ };
+
+static void visit_stars(Eval *eval, const Unit *unit, int depth, void (*visit)(void *, Name),
+                        void *context);
+
 /* The names of __all__, or all that do not begin with an underscore. */
 static bool module_names(Eval *eval, Object *module, Span at, AllNames *all)
 {
@@ -337,6 +343,43 @@ static bool module_names(Eval *eval, Object *module, Span at, AllNames *all)
     Nodes body = unit->tree != NULL ? unit->tree->tree->body : (Nodes){0};
     for (uint32_t i = 0; i < body.count; i++) names_bound(eval, body.items[i], take_name, all);
     return true;
+}
+
+static void visit_star(Eval *eval, const Unit *unit, const NodeImportFrom *node, int depth,
+                       void (*visit)(void *, Name), void *context)
+{
+    const Name path = absolute_name(eval, unit, node);
+    Object *module =
+        path != NULL && path[0] != '\0' ? import_module(eval, path, node->base.span) : NULL;
+    AllNames all = {.eval = eval};
+    if (module == NULL || module->kind != OBJECT_MODULE || depth == STARS_LIMIT ||
+        !module_names(eval, module, node->base.span, &all))
+        return;
+    for (size_t i = 0; i < all.names.count; i++)
+        if (strcmp(all.names.data[i], "*") != 0) visit(context, all.names.data[i]);
+    visit_stars(eval, module->as.unit, depth + 1, visit, context);
+}
+
+static void visit_stars(Eval *eval, const Unit *unit, int depth, void (*visit)(void *, Name),
+                        void *context)
+{
+    const Nodes body = unit->tree != NULL ? unit->tree->tree->body : (Nodes){0};
+    for (uint32_t i = 0; i < body.count; i++) {
+        if (body.items[i]->kind != NODE_ImportFrom) continue;
+        const NodeImportFrom *node = NODE_AS(ImportFrom, body.items[i]);
+        if (strcmp(NODE_AS(alias, node->names.items[0])->name, "*") == 0)
+            visit_star(eval, unit, node, depth, visit, context);
+    }
+}
+
+void module_visit_names(Eval *eval, Object *module, void (*visit)(void *, Name), void *context)
+{
+    const Unit *unit = module->as.unit;
+    for (size_t i = 0; i < unit->scope->bindings.list.count; i++)
+        visit(context, unit->scope->bindings.list.data[i]->name);
+    const Nodes body = unit->tree != NULL ? unit->tree->tree->body : (Nodes){0};
+    for (uint32_t i = 0; i < body.count; i++) names_bound(eval, body.items[i], visit, context);
+    visit_stars(eval, unit, 0, visit, context);
 }
 
 /* From a host module nothing is known: it binds no name. */

@@ -99,6 +99,8 @@ Flow eval_import(Eval *eval, const NodeImport *node);
 Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,
                     bool *found);
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node);
+/* The names that a MODULE has, those of `from module import *` among them, some more than once. */
+void module_visit_names(Eval *eval, Object *module, void (*visit)(void *, Name), void *context);
 /* What is known of a host module without a host, else reports; NULL. */
 Object *missing_attribute(Eval *eval, const Object *missing, Name name, Span at);
 /* reports; NULL */

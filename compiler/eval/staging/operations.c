@@ -116,6 +116,29 @@ static Object *shape_of(Eval *eval, const Op *view, const Type *type, Span at)
     return shape;
 }
 
+static const char *const ATTRIBUTES[] = {"shape", "ndim", "strides", "data", "ptr", "dtype"};
+enum { SHAPE, NDIM, STRIDES, DATA, PTR, DTYPE, ATTRIBUTE_COUNT };
+
+const char *staged_attribute_name(size_t index)
+{
+    return index < ATTRIBUTE_COUNT ? ATTRIBUTES[index] : NULL;
+}
+
+static size_t attribute_index(Name name)
+{
+    size_t index = 0;
+    while (index < ATTRIBUTE_COUNT && !is_name(name, ATTRIBUTES[index])) index++;
+    return index;
+}
+
+static Object *element_type_of(Eval *eval, const Type *type)
+{
+    if (type->kind != TYPE_POINTER) return object_dtype(eval, type->dtype);
+    Object *dtype = object_new(eval, OBJECT_POINTER_TYPE);
+    dtype->as.dtype = type->dtype;
+    return dtype;
+}
+
 Object *staged_attribute(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     const Value *value = object->as.ir.value;
@@ -123,18 +146,21 @@ Object *staged_attribute(Eval *eval, Object *object, Name name, Span at, bool *f
     const Op *view =
         value != NULL && value->op != NULL && value->op->code == OP_view ? value->op : NULL;
     *found = true;
-    if (is_name(name, "shape")) return shape_of(eval, view, type, at);
-    if (is_name(name, "ndim")) return object_int(eval, type->rank);
-    if (is_name(name, "strides") && view != NULL)
+    switch (attribute_index(name)) {
+    case SHAPE: return shape_of(eval, view, type, at);
+    case NDIM: return object_int(eval, type->rank);
+    case STRIDES:
+        if (view == NULL) break;
         return extents_of(eval, view, type->rank, type->strides, type->rank, at);
-    if ((is_name(name, "data") || is_name(name, "ptr")) && type->kind != TYPE_SCALAR)
+    case DATA:
+    case PTR:
+        if (type->kind == TYPE_SCALAR) break;
         return view != NULL ? object_ir(eval, operand(view, pointer)) : object;
-    *found = is_name(name, "dtype");
-    if (!*found) return NULL;
-    if (type->kind != TYPE_POINTER) return object_dtype(eval, type->dtype);
-    Object *dtype = object_new(eval, OBJECT_POINTER_TYPE);
-    dtype->as.dtype = type->dtype;
-    return dtype;
+    case DTYPE: return element_type_of(eval, type);
+    default: break;
+    }
+    *found = false;
+    return NULL;
 }
 
 /* In the host part of a kernel function the call is refused unless it holds; in the device part

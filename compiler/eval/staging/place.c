@@ -157,6 +157,7 @@ Slot *target_place(Eval *eval, const Node *target)
     Object *owner = !has_whole      ? eval_expr(eval, node)
                     : whole != NULL ? slot_read(eval, whole, node->span)
                                     : NULL;
+    observe(eval, node->span, owner);
     if (owner == NULL) return NULL;
     *slot = (Slot){.field = is_item ? NULL : NODE_AS(Attribute, target)->attr,
                    .index = is_item ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL};

@@ -91,6 +91,7 @@ Object *stage_extreme(Eval *eval, Operator wins, Object *a, Object *b, Span at);
 bool tile_update(Eval *eval, Object *tile, Object *value);
 /* shape, dtype and the like. */
 Object *staged_attribute(Eval *eval, Object *object, Name name, Span at, bool *found);
+const char *staged_attribute_name(size_t index); /* NULL: there are no more */
 /* `assert` of a run-time value. */
 Flow stage_assertion(Eval *eval, const NodeAssert *node, Object *test);
 

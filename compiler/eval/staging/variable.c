@@ -14,6 +14,7 @@ void binding_put(Eval *eval, Binding *binding, Object *object, Span at)
 {
     binding_note(eval, binding);
     if (binding->object == NULL && eval->parallel != NULL) binding->masked = eval->parallel->mask;
+    observe(eval, at, object);
     binding->object = object;
     binding->at = at;
     binding->clock = ++eval->clock;
@@ -48,6 +49,7 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
     if (eval->parallel != NULL &&
         (object = eval->ops->masked_bind(eval, binding, object, at)) == NULL)
         return false;
+    observe(eval, at, object);
     const Type *type = eval->parallel != NULL ? argument_type(object) : NULL;
     const bool is_own = type != NULL && type->kind == TYPE_TILE && /* one for each iteration */
                         object_is_one_variable(binding->object);

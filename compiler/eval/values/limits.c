@@ -76,8 +76,19 @@ bool eval_works(Eval *eval, uint64_t amount, Span at)
     return eval_goes_on(eval, at);
 }
 
+enum { CALLS_UNTIL_ASKED = 64 };
+
+/* Who has lost interest is not made to wait: there is no work left. */
+static void ask_for_interrupt(Eval *eval)
+{
+    if (eval->options.interrupts == NULL || eval->until_asked-- > 0) return;
+    eval->until_asked = CALLS_UNTIL_ASKED;
+    if (eval->options.interrupts(eval->options.interrupts_context)) eval->work_left = 0;
+}
+
 bool eval_may_call(Eval *eval, Span at)
 {
+    ask_for_interrupt(eval);
     if (is_unlimited(eval)) return eval_has_room(eval, 0, at);
     if (eval->calls_left > 0) {
         eval->calls_left--;

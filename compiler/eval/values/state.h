@@ -220,6 +220,9 @@ struct Eval {
     VEC(Generator *) generators; /* that have begun and not ended */
     VEC(Kernel *) kernels;       /* staged by run; freed with the program */
     ObjectVec surveyed;          /* kernels that there are, if they are looked for */
+    Map *observed;               /* Node -> Observation (observe.c); NULL: nobody asks */
+    const Source *observed_source;
+    uint32_t until_asked;        /* calls until EvalOptions.interrupts is asked again */
     size_t asked;                /* how often one was asked for, made before or not */
     ObjectVec refusable;         /* instances that host code launches in order to see it fail */
     Map called;                  /* nodes of functions that surveyed code called */

@@ -84,6 +84,15 @@ bool text_grows(Eval *eval, const Buf *text, size_t more, Span at);
 bool list_fits(Eval *eval, size_t length, Span at);
 bool text_add(Eval *eval, Buf *text, const char *data, size_t length, Span at);
 
+/* ---- observe.c ---- */
+
+/* The value at a place of the program's own text: for EvalOptions.observes. */
+void observe(Eval *eval, Span at, Object *object);
+Object *observed_object(const Eval *eval, Span at); /* NULL: nothing was evaluated there */
+const char *observed_text(const Eval *eval, Span at);
+/* What a person is told of it; nothing is evaluated. */
+void object_explain(Eval *eval, const Object *object, Buf *out);
+
 /* ---- range.c ---- */
 
 /* range(start, stop, step); step NULL: 1, stop NULL: from 0 to start. NULL: reported. */
