@@ -308,7 +308,7 @@ demo: deps
 VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/options.h)
 # Each page with the table that its lists come from.
 MAN = $(BUILD)/man
-WRITTEN = libtile.3 libtilec.3 tilec-python.7
+WRITTEN = tilec-lsp.1 libtile.3 libtilec.3 tilec-python.7
 DIALECTS = tilus tilelang warp
 PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7 $(DIALECTS:%=tile-%.7))
 $(foreach d,$(DIALECTS),$(eval TABLES_tile-$d.7 = dialect.awk reference/$d.txt))

@@ -68,7 +68,9 @@ typedef struct Interest {
 static bool lose_interest(void *context)
 {
     Interest *interest = context;
-    interest->was_lost |= server_is_wanted(interest->server);
+    Server *server = interest->server;
+    interest->was_lost |=
+        json_array_size(server->waiting) > 0 || transport_has_input(&server->transport);
     return interest->was_lost;
 }
 

@@ -99,8 +99,8 @@ void publish(Server *server, Document *document)
     }
     document->is_pending = false;
     document->interruptions = 0;
-    server_notify(server, "textDocument/publishDiagnostics",
-                  json_pack("{s:s, s:I, s:o}", "uri", document->uri, "version", document->version,
-                            "diagnostics", diagnostics_of(server, analysis)));
+    transport_notify(&server->transport, "textDocument/publishDiagnostics",
+                     json_pack("{s:s, s:I, s:o}", "uri", document->uri, "version",
+                               document->version, "diagnostics", diagnostics_of(server, analysis)));
     keep(document, analysis);
 }

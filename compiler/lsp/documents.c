@@ -142,8 +142,8 @@ void on_close(Server *server, const json_t *params)
     if (document == NULL) return;
     while (*link != document) link = &(*link)->next;
     *link = document->next;
-    server_notify(server, "textDocument/publishDiagnostics",
-                  json_pack("{s:s, s:[]}", "uri", document->uri, "diagnostics"));
+    transport_notify(&server->transport, "textDocument/publishDiagnostics",
+                     json_pack("{s:s, s:[]}", "uri", document->uri, "diagnostics"));
     document_free(document);
 }
 

@@ -42,6 +42,8 @@ Received transport_receive(Transport *transport, int milliseconds, json_t **mess
 bool transport_has_input(Transport *transport); /* at once, or the end */
 /* Takes the reference. */
 void transport_send(Transport *transport, json_t *message);
+/* Takes the reference of the parameters. */
+void transport_notify(Transport *transport, const char *method, json_t *params);
 void transport_free(Transport *transport);
 
 /* ---- positions.c ---- */
@@ -184,10 +186,6 @@ struct Server {
 
 /* Serves until the end. 0: it was shut down before it was told to exit. */
 ExitStatus serve(const Options *options, const Target *target, int in, int out);
-void server_notify(Server *server, const char *method, json_t *params);
-/* Any message at hand, for evaluation, which it interrupts. */
-bool server_is_wanted(void *server);
-
 /* The document and the offset that a request's parameters name; NULL: *failure says why. */
 Document *request_document(Server *server, const json_t *params, Failure *failure);
 Document *request_place(Server *server, const json_t *params, uint32_t *offset, Failure *failure);

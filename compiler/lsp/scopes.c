@@ -442,7 +442,7 @@ static void walk_node(Walk *walk, const Node *node)
     }
 }
 
-/* ---- what is read ---- */
+/* ---- reads ---- */
 
 LocalName *block_find(const Block *block, Name name)
 {

@@ -26,12 +26,6 @@ static void answer_failure(Server *server, const json_t *id, const Failure *fail
                              "code", failure->code, "message", failure->message));
 }
 
-void server_notify(Server *server, const char *method, json_t *params)
-{
-    transport_send(&server->transport, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method",
-                                                 method, "params", params));
-}
-
 /* ---- lifecycle ---- */
 
 static Encoding choose_encoding(const json_t *params)
@@ -231,12 +225,6 @@ static void handle_first(Server *server)
     arena_free(server->arena);
     server->arena = NULL;
     json_decref(message);
-}
-
-bool server_is_wanted(void *context)
-{
-    Server *server = context;
-    return json_array_size(server->waiting) > 0 || transport_has_input(&server->transport);
 }
 
 static Document *first_pending(const Server *server)

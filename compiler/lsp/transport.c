@@ -143,6 +143,12 @@ void transport_send(Transport *transport, json_t *message)
     free(text);
 }
 
+void transport_notify(Transport *transport, const char *method, json_t *params)
+{
+    transport_send(transport, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", method,
+                                        "params", params));
+}
+
 void transport_free(Transport *transport)
 {
     buf_free(&transport->received);
