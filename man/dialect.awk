@@ -19,12 +19,13 @@ function missing(what) {
     print reference ": " what
     wrong = 1
 }
-# names MODULE [CLASS [PREFIX]]
-function read_names(module, class, prefix,   command, line, field) {
-    command = "LC_ALL=C awk -f man/signatures.awk -v stdlib=stdlib -v module=" module (class != "" ? " -v class=" class : "")
+# names MODULE [CLASS or - [PREFIX [NAME...]]]
+function read_names(module, class, prefix, first, last,   command, line, field, i, wanted) {
+    for (i = first; i <= last; i++) wanted[$i] = 1
+    command = "LC_ALL=C awk -f man/signatures.awk -v stdlib=stdlib -v module=" module (class != "" && class != "-" ? " -v class=" class : "")
     while ((command | getline line) > 0) {
         split(line, field, /\t/)
-        if ((prefix field[1]) in arguments) continue
+        if ((prefix field[1]) in arguments || (first <= last && !(field[1] in wanted))) continue
         arguments[prefix field[1]] = field[2]
         order[++total] = prefix field[1]
     }
@@ -71,8 +72,8 @@ FILENAME ~ /\.in$/ {
     next
 }
 /^#/ || /^$/ { next }
-/^names / { read_names($2, $3, $4); next }
-/^of / { owner = $2; next }
+/^names / { read_names($2, $3, $4, 5, NF); next }
+/^of( |$)/ { owner = $2; next }
 /^program / { name = $2; next }
 /^\|/ { program[name, ++lines[name]] = substr($0, 3); framed[name] = framed[name] || $0 ~ /^\|  +EXAMPLES$/; next }
 /^= / { end_section(); add(".Sh " toupper(substr($0, 3))); next }
