@@ -215,6 +215,7 @@ bool codegen_host_object(Codegen *codegen, Arena *arena, const char **bytes, siz
 {
     module_check(codegen_host_module(codegen), "host module");
     if (codegen->options.optimise > 0) optimise_rest(codegen);
+    module_set_sections(codegen->host_module);
     const bool large = quirk_has_large_function(codegen->host_module);
     LLVMTargetMachineRef machine =
         large ? host_target_new(codegen, LLVMCodeGenLevelNone) : codegen->host_target;

@@ -93,6 +93,9 @@ bool host_function(Codegen *codegen, Kernel *kernel, const char *symbol);
 int maps_function(Codegen *codegen, const char *maps, const char *symbol);
 
 LLVMModuleRef codegen_host_module(Codegen *codegen);
+/* Puts a definition into the section of its kind (.text, .rodata, .data.rel.ro, .bss, .data) that
+ * has `owner` behind its name, so that a linker leaves it out with its owner (--gc-sections). */
+void global_set_section(LLVMValueRef global, const char *owner);
 LLVMContextRef codegen_context(Codegen *codegen);
 /* Optimises the host module and writes it as a relocatable object (the arena's memory). False:
  * reported. */

@@ -117,6 +117,8 @@ void passes_on_function(LLVMValueRef function, LLVMTargetMachineRef machine, con
 void module_check(LLVMModuleRef module, const char *what);
 /* Moves the functions of a module into the host module. */
 void module_link(Codegen *codegen, LLVMModuleRef module);
+/* A section of its own for each function and each variable that has none. */
+void module_set_sections(LLVMModuleRef module);
 void function_set_text(LLVMValueRef function, const char *key, const char *value);
 void function_set_flag(LLVMValueRef function, const char *attribute);
 void parameter_set_flag(LLVMValueRef function, int index, const char *attribute);

@@ -112,6 +112,59 @@ LLVMModuleRef codegen_host_module(Codegen *codegen)
     return codegen->host_module;
 }
 
+/* ---- sections ---- */
+
+/* Whether the constant holds an address. */
+static bool holds_address(LLVMValueRef constant)
+{
+    bool found = LLVMIsAGlobalValue(constant) != NULL ||
+                 LLVMGetValueKind(constant) == LLVMConstantExprValueKind;
+    for (int i = 0; !found && i < LLVMGetNumOperands(constant); i++)
+        found = holds_address(LLVMGetOperand(constant, (unsigned)i));
+    return found;
+}
+
+static const char *section_kind(LLVMValueRef global)
+{
+    if (LLVMIsAFunction(global) != NULL) return ".text";
+    LLVMValueRef constant = LLVMGetInitializer(global);
+    if (LLVMIsGlobalConstant(global)) return holds_address(constant) ? ".data.rel.ro" : ".rodata";
+    return LLVMIsNull(constant) ? ".bss" : ".data";
+}
+
+void global_set_section(LLVMValueRef global, const char *owner)
+{
+    Buf name = {0};
+    buf_printf(&name, "%s.%s", section_kind(global), owner);
+    LLVMSetSection(global, name.data);
+    buf_free(&name);
+}
+
+/* Constants without an address of their own and without one in them are merged with equal ones. */
+static bool is_merged(LLVMValueRef global)
+{
+    return LLVMGetUnnamedAddress(global) == LLVMGlobalUnnamedAddr && LLVMIsGlobalConstant(global) &&
+           !holds_address(LLVMGetInitializer(global));
+}
+
+static void set_own_section(LLVMValueRef global)
+{
+    size_t length;
+    const char *name = LLVMGetValueName2(global, &length), *section = LLVMGetSection(global);
+    const bool is_placed = section != NULL && *section != '\0';
+    if (!LLVMIsDeclaration(global) && !is_placed && length > 0) global_set_section(global, name);
+}
+
+void module_set_sections(LLVMModuleRef module)
+{
+    LLVMValueRef global;
+    for (global = LLVMGetFirstFunction(module); global != NULL;
+         global = LLVMGetNextFunction(global))
+        set_own_section(global);
+    for (global = LLVMGetFirstGlobal(module); global != NULL; global = LLVMGetNextGlobal(global))
+        if (!LLVMIsDeclaration(global) && !is_merged(global)) set_own_section(global);
+}
+
 /* ---- images ---- */
 
 int entry_blocks(const ImageEntry *entry)

@@ -19,7 +19,7 @@ typedef struct Writer {
     LLVMModuleRef module;
     LLVMTypeRef pointer, i64, i32;
     Arena *arena;
-    Name export;            /* whose tables are being written */
+    Name export;            /* whose tables are being written, and whose sections get them */
     const Carried *carried; /* or NULL */
     LLVMValueRef words, files;
 } Writer;
@@ -41,13 +41,21 @@ static LLVMValueRef null_pointer(const Writer *writer)
     return LLVMConstNull(writer->pointer);
 }
 
-static LLVMValueRef private_global(const Writer *writer, LLVMValueRef constant, unsigned align)
+/* Where it ends up is the caller's to say. */
+static LLVMValueRef private_constant(const Writer *writer, LLVMValueRef constant)
 {
     LLVMValueRef global = LLVMAddGlobal(writer->module, LLVMTypeOf(constant), "");
     LLVMSetInitializer(global, constant);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetGlobalConstant(global, true);
+    return global;
+}
+
+static LLVMValueRef private_global(const Writer *writer, LLVMValueRef constant, unsigned align)
+{
+    LLVMValueRef global = private_constant(writer, constant);
     if (align) LLVMSetAlignment(global, align);
+    global_set_section(global, writer->export);
     return global;
 }
 
@@ -60,8 +68,8 @@ static LLVMValueRef private_bytes(const Writer *writer, const char *bytes, size_
 
 static LLVMValueRef private_text(const Writer *writer, const char *text)
 {
-    LLVMValueRef global = private_global(
-        writer, LLVMConstStringInContext2(writer->context, text, strlen(text), false), 0);
+    LLVMValueRef global = private_constant(
+        writer, LLVMConstStringInContext2(writer->context, text, strlen(text), false));
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr); /* equal texts may be one */
     return global;
 }
@@ -379,6 +387,7 @@ static LLVMValueRef state_cell(const Writer *writer)
     LLVMValueRef cell = LLVMAddGlobal(writer->module, writer->pointer, "");
     LLVMSetInitializer(cell, null_pointer(writer));
     LLVMSetLinkage(cell, LLVMPrivateLinkage);
+    global_set_section(cell, writer->export);
     return cell;
 }
 
@@ -617,7 +626,10 @@ bool emit_object(Codegen *codegen, Arena *arena, const ExportImages *exports, in
                      .i32 = LLVMInt32TypeInContext(context),
                      .arena = arena};
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
-    if (wish->carried) carry(&writer, wish->carried);
+    if (wish->carried) {
+        writer.export = "tile_source";
+        carry(&writer, wish->carried);
+    }
     for (int i = 0; i < 2 * count; i++) {
         const ExportImages *export = &exports[i % count];
         if (export->is_gradient != (i < count)) continue; /* those first, as others name them */
