@@ -59,29 +59,6 @@ static void apply_warnings(Session *session, const Options *options)
         if (is_warning((DiagCode)code)) diag_promote(session->diags, (DiagCode)code);
 }
 
-static bool read_path_map(Session *session, const char *text, PathMap *out)
-{
-    const char *sign = strrchr(text, '=');
-    if (!sign) {
-        diag_report(session->diags, DIAG_option_value, (Span){0}, "-ffile-prefix-map=", text,
-                    "it is not of the form OLD=NEW");
-        return false;
-    }
-    *out = (PathMap){arena_copy_text(session->arena, text, (size_t)(sign - text)), sign + 1};
-    return true;
-}
-
-static bool apply_path_maps(Session *session, const Options *options)
-{
-    const TextList *texts = &options->path_maps;
-    PathMap *maps = arena_new_array(session->arena, PathMap, texts->count + 1);
-    for (int i = 0; i < texts->count; i++)
-        if (!read_path_map(session, texts->items[i], &maps[i])) return false;
-    session->path_maps = maps;
-    session->path_map_count = texts->count;
-    return true;
-}
-
 static ExitStatus print_archs(void)
 {
     const Target *target;
@@ -163,7 +140,7 @@ int main(int count, char **words)
     Times times = {0};
     Options options;
     ExitStatus status = EXIT_USAGE;
-    if (options_parse(session, count, words, &options) && apply_path_maps(session, &options)) {
+    if (options_parse(session, count, words, &options) && path_maps_apply(session, &options)) {
         apply_warnings(session, &options);
         options_warn(session, &options);
         if (options.time_report) session->times = &times;

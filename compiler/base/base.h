@@ -274,7 +274,8 @@ bool os_is_stream(const char *path);
 /* Whether both name one regular file that there is. */
 bool os_same_file(const char *path, const char *other);
 char *os_join_path(Arena *arena, const char *folder, const char *file);
-char *os_temp_folder(Arena *arena); /* a fresh private folder, or NULL */
+char *os_working_folder(Arena *arena); /* NULL: it was removed */
+char *os_temp_folder(Arena *arena);    /* a fresh private folder, or NULL */
 void os_remove_folder(const char *path);
 void os_remove_temp_folders(void); /* those of this process that are still there */
 /* The program or the library that this code is in. */

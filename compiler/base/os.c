@@ -217,6 +217,20 @@ char *os_join_path(Arena *arena, const char *folder, const char *file)
     return arena_printf(arena, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", file);
 }
 
+/* As the shell names it, if that is where we are: links on the way stay what they are. */
+char *os_working_folder(Arena *arena)
+{
+    const char *named = getenv("PWD");
+    struct stat a, b;
+    if (named != NULL && named[0] == '/' && stat(named, &a) == 0 && stat(".", &b) == 0 &&
+        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return arena_copy_text(arena, named, strlen(named));
+    char *text = getcwd(NULL, 0);
+    char *folder = text != NULL ? arena_copy_text(arena, text, strlen(text)) : NULL;
+    free(text);
+    return folder;
+}
+
 static const char *temp_root(void)
 {
     const char *root = getenv("TMPDIR");

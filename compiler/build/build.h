@@ -77,6 +77,10 @@ void free_gradients(KernelVec *made);
 void ask_for_gradients(Session *session, const Options *options, ExportList *exports,
                        KernelVec *made);
 
+/* Session.path_maps: those of -ffile-prefix-map; before them, for what compiles, one that makes
+ * absolute paths relative to the current folder (build/path_maps.c). False: reported. */
+bool path_maps_apply(Session *session, const Options *options);
+
 /* Whether a C program can call the exports (build/c_names.c); no: reported. */
 bool check_c_names(Session *session, const Options *options, const ExportList *exports);
 

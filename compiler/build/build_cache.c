@@ -35,10 +35,13 @@ static void add_unit(const Unit *unit, Buf *out)
     buf_free(&text);
 }
 
-static void add_list(const TextList *list, Buf *out)
+static void add_path_maps(const Session *session, Buf *out)
 {
-    put_number(out, (uint64_t)list->count);
-    for (int i = 0; i < list->count; i++) put_text(out, list->items[i]);
+    put_number(out, (uint64_t)session->path_map_count);
+    for (int i = 0; i < session->path_map_count; i++) {
+        put_text(out, session->path_maps[i].from);
+        put_text(out, session->path_maps[i].to);
+    }
 }
 
 static void add_emit_wish(const EmitWish *wish, Buf *out)
@@ -63,7 +66,7 @@ CacheKey build_key(const Stages *stages)
     put_number(&made_from, stages->options->strict);
     put_number(&made_from, stages->wish.first_only);
     put_number(&made_from, stages->wish.general_only);
-    add_list(&stages->options->path_maps, &made_from);
+    add_path_maps(stages->session, &made_from);
     add_emit_wish(&stages->wish.emit, &made_from);
     for (size_t i = 0; i < stages->archs->count; i++) {
         put_text(&made_from, stages->archs->items[i].target->name);
