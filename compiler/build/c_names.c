@@ -31,8 +31,11 @@ bool check_c_names(Session *session, const Options *options, const ExportList *e
     bool fine = true;
     for (int i = 0; i < exports->count; i++) {
         const Export *export = &exports->items[i];
-        const int count = has_results(export->specialisations[0]) ? 5 : 4;
+        const Kernel *const *kernels = (const Kernel *const *)export->specialisations;
+        const int count = has_results(kernels[0]) ? 5 : 4;
         for (int j = 0; fine && j < count; j++) fine = take_name(&names, export, endings[j]);
+        if (fine && has_fixed_entry(kernels, export->specialisation_count))
+            fine = take_name(&names, export, "_fixed");
     }
     return fine;
 }

@@ -47,6 +47,10 @@ typedef struct EntryArgument {
 int entry_arguments(const Kernel *kernel,
                     EntryArgument *out); /* how many; room for each parameter */
 bool has_results(const Kernel *kernel);
+bool entry_argument_is_key(const EntryArgument *argument);
+/* Whether an export of these specialisations has an entry without its keys, NAME_fixed: they are
+ * all for the same ones. */
+bool has_fixed_entry(const Kernel *const *kernels, int count);
 
 /* What the kernels were compiled from, for libtilec: options, and the files, the program's first.
  */

@@ -43,10 +43,11 @@ bool c_keeps_name(const char *name)
     return false;
 }
 
-/* Of an argument: what would not do gets an underscore. */
-static const char *c_name(Arena *arena, const char *name)
+/* Of an argument: what would not do in a call of `function` gets an underscore. */
+static const char *c_name(Arena *arena, const char *name, const char *function)
 {
-    const bool is_taken = strcmp(name, "stream") == 0 || strcmp(name, "out") == 0;
+    const bool is_taken =
+        strcmp(name, "stream") == 0 || strcmp(name, "out") == 0 || strcmp(name, function) == 0;
     return is_taken || c_keeps_name(name) ? arena_printf(arena, "%s_", name) : name;
 }
 
@@ -60,10 +61,11 @@ static void print_guard(const char *file, const char *first, Buf *out)
     buf_printf(out, "_%s", first);
 }
 
-static void print_argument(const Kernel *kernel, const EntryArgument *argument, Buf *out)
+static void print_argument(const Kernel *kernel, const EntryArgument *argument,
+                           const char *function, Buf *out)
 {
     const Parameter *parameter = argument->parameter;
-    const char *name = c_name(kernel->arena, parameter->name);
+    const char *name = c_name(kernel->arena, parameter->name, function);
     if (argument->tensor)
         buf_printf(out, "%sDLTensor *%s", argument->tensor->is_result ? "" : "const ", name);
     else if (parameter->value->type->kind == TYPE_POINTER)
@@ -82,7 +84,7 @@ static void print_arguments(const Kernel *kernel, const char *first, const char 
     buf_text(out, first);
     for (int i = 0; i < count; i++) {
         buf_text(out, separator);
-        print_argument(kernel, &arguments[i], out);
+        print_argument(kernel, &arguments[i], "", out);
         separator = ", ";
     }
     if (*last) buf_printf(out, "%s%s", separator, last);
@@ -184,7 +186,7 @@ static void print_tensors(const Kernel *kernel, Buf *out)
 {
     for (int i = 0; i < kernel->tensor_count; i++) {
         const Tensor *tensor = &kernel->tensors[i];
-        buf_printf(out, " * %s: ", c_name(kernel->arena, tensor->name));
+        buf_printf(out, " * %s: ", c_name(kernel->arena, tensor->name, ""));
         if (tensor->is_result)
             print_result(tensor, out);
         else if (has_open_tensors(kernel))
@@ -203,7 +205,8 @@ static void print_pointers(const Kernel *kernel, Buf *out)
     for (int i = 0; i < kernel_argument_count(kernel); i++) {
         const Parameter *parameter = &kernel->parameters[i];
         if (parameter->value->type->kind != TYPE_POINTER || kernel_tensor_has(kernel, i)) continue;
-        buf_printf(out, " * %s: %s in device memory, %s\n", c_name(kernel->arena, parameter->name),
+        buf_printf(out, " * %s: %s in device memory, %s\n",
+                   c_name(kernel->arena, parameter->name, ""),
                    dtype_name(parameter->value->type->dtype), access_text(parameter));
     }
 }
@@ -231,7 +234,7 @@ static void print_comment(const ExportImages *export, Buf *out)
     buf_text(out, " * Asynchronous: the work is done in stream order. */\n");
 }
 
-static void print_export(const ExportImages *export, Buf *out)
+static void print_entries(const ExportImages *export, Buf *out)
 {
     const Kernel *kernel = export->specialisations[0].kernel;
     print_comment(export, out);
@@ -254,7 +257,89 @@ static void print_export(const ExportImages *export, Buf *out)
                "tile_status %s_plan(",
                export->name);
     print_arguments(kernel, "", "tile_plan *out", out);
-    buf_printf(out, ");\nextern const tile_kernel %s_kernel;\n\n", export->name);
+    buf_printf(out, ");\nextern const tile_kernel %s_kernel;\n", export->name);
+}
+
+/* ---- the entry without keys ---- */
+
+/* A string literal of C and C++; octal, as hexadecimal escapes end nowhere. */
+static void print_literal_text(const char *text, Buf *out)
+{
+    buf_char(out, '"');
+    for (; *text; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if (byte < ' ' || byte >= 127)
+            buf_printf(out, "\\%03o", byte);
+        else
+            buf_printf(out, strchr("\"\\?", byte) ? "\\%c" : "%c", byte);
+    }
+    buf_char(out, '"');
+}
+
+static void print_literal(const Parameter *parameter, Buf *out)
+{
+    double number;
+    memcpy(&number, &parameter->key, sizeof number);
+    if (parameter->text)
+        print_literal_text(parameter->text, out);
+    else if (dtype_is_float(parameter->value->type->dtype))
+        buf_float(out, number);
+    else if (parameter->key == INT64_MIN)
+        buf_text(out, "INT64_MIN");
+    else
+        buf_printf(out, "%lld", (long long)parameter->key);
+}
+
+static void print_call(const ExportImages *export, const EntryArgument *arguments, int count,
+                       Buf *out)
+{
+    Arena *arena = export->specialisations[0].kernel->arena;
+    for (int i = 0; i < count; i++) {
+        buf_text(out, ", ");
+        if (entry_argument_is_key(&arguments[i]))
+            print_literal(arguments[i].parameter, out);
+        else
+            buf_text(out, c_name(arena, arguments[i].parameter->name, export->name));
+    }
+}
+
+/* In the header alone: whoever adds a specialisation for other keys has the calls refused. */
+static void print_fixed(const ExportImages *export, Buf *out)
+{
+    const Kernel *kernel = export->specialisations[0].kernel;
+    EntryArgument *arguments =
+        arena_new_array(kernel->arena, EntryArgument, kernel->parameter_count + 1);
+    const int count = entry_arguments(kernel, arguments);
+    buf_printf(out,
+               "/* The same for the only keys that there are. */\n"
+               "static inline tile_status %s_fixed(tile_stream stream",
+               export->name);
+    for (int i = 0; i < count; i++) {
+        if (entry_argument_is_key(&arguments[i])) continue;
+        buf_text(out, ", ");
+        print_argument(kernel, &arguments[i], export->name, out);
+    }
+    buf_printf(out, ")\n{\n    return %s(stream", export->name);
+    print_call(export, arguments, count, out);
+    buf_text(out, ");\n}\n");
+}
+
+/* ---- the file ---- */
+
+static const Kernel **kernels_of(const ExportImages *export)
+{
+    const SpecialisationImages *items = export->specialisations;
+    const Kernel **kernels =
+        arena_new_array(items[0].kernel->arena, const Kernel *, export->specialisation_count);
+    for (int i = 0; i < export->specialisation_count; i++) kernels[i] = items[i].kernel;
+    return kernels;
+}
+
+static void print_export(const ExportImages *export, Buf *out)
+{
+    print_entries(export, out);
+    if (has_fixed_entry(kernels_of(export), export->specialisation_count)) print_fixed(export, out);
+    buf_char(out, '\n');
 }
 
 static bool any_tensors(const ExportImages *exports, int count)
