@@ -286,15 +286,15 @@ static bool read_exports(Session *session, Options *out)
     return true;
 }
 
-/* The command that the help names first, as "run: ..." or "run --other: ..."; NULL: it is for all.
- */
-static const char *owner_of(const OptionRow *row)
+/* The command that the text begins with, as "run: ...", "run --other: ..." or "opt, test: ...";
+ * NULL: it begins with none. */
+static const char *named_command(const char *text)
 {
     for (int i = 0; i < COMMAND_TOTAL; i++) {
         const size_t length = strlen(commands[i].name);
-        const char *behind = row->help + length;
-        if (strncmp(row->help, commands[i].name, length) == 0 &&
-            (*behind == ':' || strncmp(behind, " --", 3) == 0))
+        const char *behind = text + length;
+        if (strncmp(text, commands[i].name, length) == 0 &&
+            (*behind == ':' || strncmp(behind, " --", 3) == 0 || strncmp(behind, ", ", 2) == 0))
             return commands[i].name;
     }
     return NULL;
@@ -308,13 +308,22 @@ static bool takes(const char *command, const char *owner)
             (strcmp(command, "test") == 0 || strcmp(command, "tune") == 0));
 }
 
+/* Whether one of the commands that the help begins with takes the option. */
+static bool is_for(const char *help, const char *command)
+{
+    const char *owner = named_command(help);
+    if (!owner || takes(command, owner)) return true;
+    const char *next = help + strlen(owner);
+    return strncmp(next, ", ", 2) == 0 && is_for(next + 2, command);
+}
+
 void options_warn(Session *session, const Options *options)
 {
     for (int i = 0; i < options->given.count; i++) {
-        const char *spelling = options->given.items[i], *owner = owner_of(find_option(spelling));
-        if (owner && !takes(options->command, owner))
+        const char *spelling = options->given.items[i], *help = find_option(spelling)->help;
+        if (!is_for(help, options->command))
             diag_report(session->diags, DIAG_unused_option, (Span){0}, spelling, options->command,
-                        owner);
+                        named_command(help));
     }
 }
 
