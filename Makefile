@@ -6,6 +6,8 @@ MAKEFLAGS += --no-builtin-rules
 .SECONDARY:
 
 PREFIX ?= /usr/local
+PC_PREFIX = $(PREFIX)
+LDCONFIG ?= ldconfig
 BUILD ?= build
 CC = gcc
 CXX = g++
@@ -86,10 +88,10 @@ LIBS = $(foreach f,emit codegen passes eval ir syntax target base,$(BUILD)/lib/$
 LLVM_LIBS = $(shell $(LLVM_CONFIG) --link-static --ldflags --libs nvptx x86 aarch64 passes orcjit 2>/dev/null)
 SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -ljansson -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm
 
-$(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+$(BUILD)/tilec: $(MAIN_OBJ) $(LIBS) $(BUILD)/exported/libtile.a $(BUILD)/exported/libtile_emulator.a
 	$(call say,LINK,$@)
 	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(MAIN_OBJ) -Wl,--start-group $(LIBS) -Wl,--end-group \
-	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
+	  -Wl,--whole-archive $(BUILD)/exported/libtile_emulator.a $(BUILD)/exported/libtile.a -Wl,--no-whole-archive \
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*' $(if $(SANITIZE),,-s)
 
 # The compiler inside other programs: what the commands and main add is left out, and an internal error is no exit.
@@ -102,21 +104,32 @@ $(BUILD)/libtilec.so: $(LIBRARY_OBJ) $(LIBS)
 
 # ---- the runtime ------------------------------------------------------------------------------------
 
-RUNTIME_OBJ = $(patsubst runtime/%.c,$(BUILD)/obj/runtime/%.o,$(wildcard runtime/*.c))
-EMULATOR_OBJ = $(patsubst runtime/%.c,$(BUILD)/obj/runtime/%.o,$(wildcard runtime/emulator/*.c))
+# Twice: in the static libraries nothing is seen outside of what they are linked into, so that plug-ins with a libtile each get their
+# own; the shared ones, and tilec, whose code in memory calls the emulator, show what the headers declare.
+RUNTIME_SOURCES = $(wildcard runtime/*.c)
+EMULATOR_SOURCES = $(wildcard runtime/emulator/*.c)
+EXPORTED = $(BUILD)/exported
+RUNTIME_OBJ = $(RUNTIME_SOURCES:runtime/%.c=$(BUILD)/obj/runtime/%.o)
+EMULATOR_OBJ = $(EMULATOR_SOURCES:runtime/%.c=$(BUILD)/obj/runtime/%.o)
 $(BUILD)/obj/runtime/%.o: runtime/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_RUNTIME) -c $< -o $@
-$(BUILD)/libtile.a: $(RUNTIME_OBJ)
+$(BUILD)/obj/runtime_static/%.o: runtime/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS_RUNTIME) '-DTILE_API=__attribute__((visibility("hidden")))' -c $< -o $@
+$(BUILD)/libtile.a: $(RUNTIME_SOURCES:runtime/%.c=$(BUILD)/obj/runtime_static/%.o)
+$(BUILD)/libtile_emulator.a: $(EMULATOR_SOURCES:runtime/%.c=$(BUILD)/obj/runtime_static/%.o)
+$(EXPORTED)/libtile.a: $(RUNTIME_OBJ)
+$(EXPORTED)/libtile_emulator.a: $(EMULATOR_OBJ)
+$(foreach a,libtile.a libtile_emulator.a,$(BUILD)/$(a) $(EXPORTED)/$(a)):
+	@mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar qcs $@ $^
 $(BUILD)/libtile.so: $(RUNTIME_OBJ)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -shared -Wl,-soname,libtile.so.0 -o $@ $^ -ldl -lpthread
-$(BUILD)/libtile_emulator.a: $(EMULATOR_OBJ)
-	$(call say,AR,$@)
-	$(Q)rm -f $@; ar qcs $@ $^
 # For programs that are not linked, as Python is: it finds the libtile that lies beside it.
 $(BUILD)/libtile_emulator.so: $(EMULATOR_OBJ) $(BUILD)/libtile.so
 	$(call say,CC,$@)
@@ -189,7 +202,7 @@ $(BUILD)/numerics/check: tests/numerics/check.c tests/numerics/functions.def tes
 	$(Q)$(CC) -std=gnu11 $(OPT) $(filter-out -Wpedantic,$(WARN)) -D_GNU_SOURCE $(if $(SANITIZE),-fsanitize=$(SANITIZE)) \
 	  -Iruntime/include -I$(@D) -o $@ $< $(@D)/kernels.o $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -lm -lpthread -ldl
 UNIT_EXTRA_emulator = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
-UNIT_EXTRA_codegen = $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a
+UNIT_EXTRA_codegen = $(EXPORTED)/libtile_emulator.a $(EXPORTED)/libtile.a
 UNIT_EXTRA_codegen_emulator = $(UNIT_EXTRA_codegen)
 UNIT_EXTRA_codegen_orders = $(UNIT_EXTRA_codegen)
 # The reference interpreter of tile IR: it may link ir/ alone.
@@ -202,10 +215,10 @@ $(BUILD)/reference/interpret: $(BUILD)/reference/main.o $(INTERPRETER) $(BUILD)/
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $^ -lm
 # `tilec run` with the interpreter looking on.
-$(BUILD)/reference/differ: $(BUILD)/reference/differ.o $(INTERPRETER) $(filter-out %/obj/main.o,$(MAIN_OBJ)) $(LIBS) $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
+$(BUILD)/reference/differ: $(BUILD)/reference/differ.o $(INTERPRETER) $(filter-out %/obj/main.o,$(MAIN_OBJ)) $(LIBS) $(EXPORTED)/libtile.a $(EXPORTED)/libtile_emulator.a
 	$(call say,LINK,$@)
 	$(Q)$(CXX) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -o $@ $(filter %.o,$^) -Wl,--start-group $(LIBS) -Wl,--end-group \
-	  -Wl,--whole-archive $(BUILD)/libtile_emulator.a $(BUILD)/libtile.a -Wl,--no-whole-archive \
+	  -Wl,--whole-archive $(BUILD)/exported/libtile_emulator.a $(BUILD)/exported/libtile.a -Wl,--no-whole-archive \
 	  $(LLVM_LIBS) $(SYSTEM_LIBS) -Wl,--gc-sections -Wl,--export-dynamic-symbol='tile_*'
 # The tests load what they compile, which calls the emulator in the test itself.
 UNIT_LIBS_codegen_emulator = $(UNIT_LIBS_codegen)
@@ -274,7 +287,7 @@ $(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests
 	  -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(FUZZ_LINK)
 
 # `deps` may install llvm-config, which the variables above ask: hence the second make.
-test: DEBIAN += mandoc cmark-gfm
+test: DEBIAN += mandoc cmark-gfm cmake ninja-build python3-numpy python3-pytest
 test: deps
 	@+$(MAKE) --no-print-directory build $(UNIT) $(REPLAY) $(BUILD)/unit/mutate $(BUILD)/reference/interpret $(BUILD)/reference/differ \
 	  $(if $(FUZZ_SECONDS),fuzzers)
@@ -352,11 +365,33 @@ install: build manual
 	for name in libtile libtile_emulator libtilec; do ln -sf $$name.so.0 "$(DESTDIR)$(PREFIX)"/lib/$$name.so || exit; done
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/tile runtime/include/tile/*.h
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/tile runtime/tile.mk
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/lib/cmake/tilec runtime/tilec-config.cmake
+	sed 's|@VERSION@|$(VERSION)|' runtime/tilec-config-version.cmake.in > "$(DESTDIR)$(PREFIX)"/lib/cmake/tilec/tilec-config-version.cmake
 	for page in $(PAGES); do install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/man/man$${page##*.} $$page || exit; done
 	install -D -m 644 $(BUILD)/tilec.bash "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions/tilec
 	mkdir -p "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
-	for name in libtile libtilec; do \
-	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/$$name.pc || exit; done
+	for name in libtile libtile_emulator libtilec; do \
+	  sed 's|@PREFIX@|$(PC_PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/$$name.pc || exit; done
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ] && $(LDCONFIG) -Nv 2>/dev/null | grep -q '^$(PREFIX)/lib:'; then \
+	  echo $(LDCONFIG); $(LDCONFIG); fi
+
+# An archive to unpack anywhere, and a package for Debian and what is like it: build/package. What `make install` puts down, with
+# nothing in it that varies.
+.PHONY: tarball deb
+PACKAGE ?= $(BUILD)/package
+MACHINE = $(shell uname -m)
+export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+RELEASE = tilec-$(VERSION)-linux-$(MACHINE)
+tarball: build docs
+	rm -rf $(PACKAGE)/$(RELEASE)
+	+$(Q)$(MAKE) --no-print-directory -s install DESTDIR='$(abspath $(PACKAGE))/$(RELEASE)' PREFIX= PC_PREFIX='$$$${pcfiledir}/../..'
+	cp LICENSE README.md SECURITY.md $(PACKAGE)/$(RELEASE)
+	tar -C $(PACKAGE) --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@$(SOURCE_DATE_EPOCH) -c $(RELEASE) | \
+	  gzip -n $(GZIP_LEVEL) > $(PACKAGE)/$(RELEASE).tar.gz
+deb: build docs
+	rm -rf $(PACKAGE)/deb
+	+$(Q)$(MAKE) --no-print-directory -s install DESTDIR='$(abspath $(PACKAGE))/deb' PREFIX=/usr
+	PACKAGE="$(PACKAGE)" VERSION=$(VERSION) DEB_COMPRESSION=$(DEB_COMPRESSION) packaging/deb.sh
 
 # The package for Python, with the libraries in it; they are this machine's: PYTHON names whose tag it gets.
 .PHONY: wheel

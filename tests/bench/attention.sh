@@ -24,4 +24,4 @@ attention.compile(*of(4, 16, 4096, 128), block_M=64, block_N=64, threads=128)
 END
 } > "$folder/attention.tile"
 "$build/tilec" "$folder/attention.tile" --arch=sm_90a -o "$folder/attention.o" -H "$folder/attention.h"
-gcc -shared -fPIC -o "$folder/libattention.so" "$folder/attention.o" -Wl,--whole-archive "$build/libtile.a" -Wl,--no-whole-archive -ldl -lpthread -Wl,-Bsymbolic
+gcc -shared -fPIC -o "$folder/libattention.so" "$folder/attention.o" -Wl,--whole-archive "$build/exported/libtile.a" -Wl,--no-whole-archive -ldl -lpthread -Wl,-Bsymbolic

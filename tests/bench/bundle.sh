@@ -23,6 +23,7 @@ done
 rm -rf "$stage"
 mkdir -p "$stage/build/unit"
 cp -p "$build/tilec" "$build"/libtile*.a "$build/libtile.so" "$stage/build/"
+cp -rp "$build/exported" "$stage/build/"
 strip "$stage/build/tilec"
 cp -rp "$build/bench" "$build/samples" "$stage/build/"
 # The runtime's test and its pretended driver; cmocka travels along.

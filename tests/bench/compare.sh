@@ -21,7 +21,7 @@ library() {
     for line in "${@:3}"; do options+=(--export "$line"); done
     "$build/tilec" "$source" --arch=sm_90a "${options[@]}" -o "$out/$name.o" -H "$out/$name.h"
     ${CC:-gcc} -shared -o "$out/$name.so" "$out/$name.o" \
-        -Wl,--whole-archive "$build/libtile.a" -Wl,--no-whole-archive -lpthread -ldl
+        -Wl,--whole-archive "$build/exported/libtile.a" -Wl,--no-whole-archive -lpthread -ldl
 }
 
 tensors() { # M N K DTYPE [REST]: arguments of gemm for these sizes

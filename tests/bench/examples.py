@@ -69,7 +69,7 @@ def build_row(row, args):
     if done.returncode:
         return {"name": row["name"], "error": next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-300:])}
     libraries = os.path.dirname(os.path.abspath(args.tilec))
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", base + ".so", base + ".o", "-Wl,--whole-archive", libraries + "/libtile.a",
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", base + ".so", base + ".o", "-Wl,--whole-archive", libraries + "/exported/libtile.a",
                     "-Wl,--no-whole-archive", "-ldl", "-lpthread", "-Wl,-Bsymbolic", "-s"], check=True)
     os.remove(base + ".o")
     spills = [line for line in done.stderr.splitlines() if "spills" in line and "note" in line]

@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(TILE_API) /* a build of libtile says it itself */
+#elif defined(__GNUC__)
 #define TILE_API __attribute__((visibility("default")))
 #else
 #define TILE_API

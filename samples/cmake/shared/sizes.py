@@ -1,0 +1,3 @@
+"""What several kernels of a project share."""
+
+WARPS = 4
