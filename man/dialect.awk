@@ -35,8 +35,17 @@ function end_entry(   i) {
     if (!entries) return
     if (!said) missing(entry[1] " has no sentence")
     if (!shown && !excused) missing(entry[1] " has no example")
+    for (i = 1; i <= entries && shown; i++)
+        if (arguments[entry[i]] != "" && !is_used(entry[i])) missing("no example calls " entry[i])
     if (shown) verbatim(example, shown)
     entries = said = shown = excused = 0
+}
+# Whether the entry's example has the name, without what stands before it as a word of its own.
+function is_used(name,   i) {
+    sub(/.*\./, "", name)
+    for (i = 1; i <= shown; i++)
+        if ((" " example[i] " ") ~ ("[^A-Za-z0-9_]" name "[^A-Za-z0-9_]")) return 1
+    return 0
 }
 function begin_entry(line,   i) {
     end_entry()
@@ -88,7 +97,7 @@ FILENAME ~ /\.in$/ {
 /^    >/ { example[++shown] = substr($0, 7); next }
 /^    / {
     said = 1
-    excused = excused || $0 ~ /as in the examples? |^ *(Refused|Hints?|What T\.__getattr__)/
+    excused = excused || $0 ~ /[Aa]s in the examples? |^ *(Refused|Hints?|What T\.__getattr__)/
     text = text fill(substr($0, 5))
     next
 }
