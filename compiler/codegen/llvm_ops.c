@@ -296,9 +296,8 @@ void emit_check(Gen *gen, const Op *op)
 
 void emit_print(Gen *gen, const Op *op)
 {
-    enum { MOST = 12 };
-    LLVMValueRef slots[MOST];
-    CHECK(op->operand_count <= MOST);
+    LLVMValueRef slots[PRINT_VALUES];
+    CHECK(op->operand_count <= PRINT_VALUES);
     for (int i = 0; i < op->operand_count; i++)
         slots[i] = gen_bitcast(gen, gen_operand_at(gen, op, i), gen->types.i64);
     MACHINE(gen, op, print)(gen, op_attr(op, ATTR_text)->text, op->operand_count, slots);

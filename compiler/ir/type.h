@@ -5,6 +5,7 @@
 #include "ir/dtype.h"
 #include "ir/layout/layout.h"
 
+enum { PRINT_VALUES = 32 }; /* of one print, as CUDA's printf has them */
 enum { TYPE_RANK = LAYOUT_RANK, TILE_LIMIT = 1 << 24 /* elements of a tile */ };
 enum { TENSOR_RANK = 5, TENSOR_ROWS = 256 /* of a box of a tensor map */ };
 #define TYPE_DYNAMIC INT64_MIN /* an extent or stride known at run time only */

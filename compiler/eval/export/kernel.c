@@ -391,6 +391,7 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
     const Object *class = specialisation->instance->as.instance->class;
     if (class_says(class, "__typed_numbers__")) staging.numbers = NUMBERS_TYPED;
     staging.plain_types = class_says(class, "__plain_types__");
+    staging.four_extents = class_says(class, "__four_extents__");
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     if (!staging.is_function) staging.launch = make_launch(kernel, function->node->span);
     const Aside aside = step_aside(eval);

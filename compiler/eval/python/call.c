@@ -374,11 +374,13 @@ static Object *call_pointer_type(Eval *eval, Object *type, const Arguments *argu
     return argument_dtype(eval, element, arguments->at, &pointer->as.dtype) ? pointer : NULL;
 }
 
-/* A dtype called is a conversion: float32(x). Without a value, outside of kernels, it stands for an
- * argument of that type, as the dtype itself does. */
+/* A dtype called is a conversion: float32(x). Without a value it is zero in a kernel; outside it
+ * stands for an argument of that type, as the dtype itself does. */
 static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
 {
     if (is_placeholder(eval, arguments)) return dtype;
+    if (eval->staging != NULL && arguments->positional.count + arguments->names.count == 0)
+        return eval->ops->cast_to(eval, object_int(eval, 0), dtype->as.dtype, arguments->at);
     if (arguments->positional.count != 1 || arguments->names.count != 0)
         return FAIL(eval, conversion_value, arguments->at, dtype_user_name(dtype->as.dtype),
                     (unsigned)(arguments->positional.count + arguments->names.count));

@@ -289,6 +289,15 @@ static Object *class_item(Eval *eval, Object *class, Object *index, Span at)
     return eval->ops->call_simple(eval, method, 2, (Object *[]){class, index}, at);
 }
 
+/* Of a shape of four extents, whatever the rank. */
+static bool is_behind_shape(const Eval *eval, const Object *tuple, const Object *index)
+{
+    enum { EXTENTS = 4 };
+    return tuple->is_shape && eval->staging != NULL && eval->staging->four_extents &&
+           index->kind == OBJECT_INT && index->as.integer >= tuple->as.list.count &&
+           index->as.integer < EXTENTS;
+}
+
 Object *item_get(Eval *eval, Object *object, Object *index, Span at)
 {
     int64_t place;
@@ -301,6 +310,7 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
             eval->frame->is_thread_code && object->as.list.count > 0 &&
             !eval->ops->object_is_known(eval, index))
             return eval->ops->stage_chosen(eval, object, index, at);
+        if (is_behind_shape(eval, object, index)) return object_int(eval, 0);
         return normal_index(eval, object, index, object->as.list.count, at, &place)
                    ? object->as.list.items[place]
                    : NULL;

@@ -13,6 +13,8 @@ typedef struct Part {
     int64_t extent;      /* of tiles; 1 of an index */
     Object *stop;        /* of a slice, as written; NULL: the end */
     int64_t step;        /* of a slice of a view; 0: 1 */
+    Value *stride,
+        *length; /* of one whose step may be negative: that step, and how many; or NULL */
 } Part;
 
 typedef struct Subscript {
@@ -98,6 +100,90 @@ static bool slice_extent(Eval *eval, const Subscript *subscript, int dim, Object
     return false;
 }
 
+/* ---- slices of views whose step is negative, or is known at run time alone ---- */
+
+static Value *wide_number(Eval *eval, int64_t number)
+{
+    return build_const(&eval->builder, DTYPE_i64, number);
+}
+
+static Value *wide_op(Eval *eval, OpCode code, Value *a, Value *b)
+{
+    return build2(&eval->builder, code, a, b);
+}
+
+/* One of two numbers by the sign of the step. */
+static Value *by_sign(Eval *eval, Value *is_back, Value *backward, Value *forward)
+{
+    return build3(&eval->builder, OP_select, is_back, backward, forward);
+}
+
+/* An end of the slice as Python has it: below 0 it counts from the view's end; what lies outside is
+ * the nearest place of [low, low + extent]. NULL: reported. */
+static Value *slice_end(Eval *eval, Object *given, Value *extent, Value *low, Value *otherwise,
+                        Span at)
+{
+    if (given == NULL || given->kind == OBJECT_NONE) return otherwise;
+    Value *end = stage_index(eval, given, at);
+    if (end == NULL) return NULL;
+    end = stage_cast(eval, end, DTYPE_i64);
+    Value *is_below = build_cmp(&eval->builder, "lt", end, wide_number(eval, 0));
+    end = by_sign(eval, is_below, wide_op(eval, OP_add, end, extent), end);
+    end = wide_op(eval, OP_max, end, low);
+    return wide_op(eval, OP_min, end, wide_op(eval, OP_add, low, extent));
+}
+
+static Value *slice_stride(Eval *eval, Object *step, Span at)
+{
+    Value *stride = stage_index(eval, step, at);
+    if (stride == NULL) return NULL;
+    stride = stage_cast(eval, stride, DTYPE_i64);
+    Value *is_step = build_cmp(&eval->builder, "ne", stride, wide_number(eval, 0));
+    Op *check = build_op(&eval->builder, OP_check, 1, &is_step, 0, NULL);
+    op_set_text(check, ATTR_text, intern_text(eval->session->names, "the step of a slice is 0"));
+    return stride;
+}
+
+/* How many places there are from `start` on before `stop`. */
+static Value *stepped_length(Eval *eval, Value *start, Value *stop, Value *stride, Value *is_back)
+{
+    Value *zero = wide_number(eval, 0), *one = wide_number(eval, 1);
+    Value *way = by_sign(eval, is_back, wide_op(eval, OP_sub, start, stop),
+                         wide_op(eval, OP_sub, stop, start));
+    Value *each = by_sign(eval, is_back, wide_op(eval, OP_sub, zero, stride), stride);
+    each = wide_op(eval, OP_max, each, one);
+    way = wide_op(eval, OP_add, wide_op(eval, OP_max, way, zero), wide_op(eval, OP_sub, each, one));
+    return wide_op(eval, OP_div, way, each);
+}
+
+static bool read_stepped(Eval *eval, const Subscript *subscript, int dim, const Object *slice,
+                         Part *part)
+{
+    Value *extent = stage_cast(eval, subscript->extents[dim], DTYPE_i64);
+    Value *zero = wide_number(eval, 0), *before = wide_number(eval, -1);
+    Value *last = wide_op(eval, OP_add, extent, before);
+    part->keeps = true;
+    part->known_start = -1;
+    part->stride = slice_stride(eval, slice->as.range.step, subscript->at);
+    if (part->stride == NULL) return false;
+    Value *is_back = build_cmp(&eval->builder, "lt", part->stride, zero);
+    Value *low = by_sign(eval, is_back, before, zero);
+    part->start = slice_end(eval, slice->as.range.start, extent, low,
+                            by_sign(eval, is_back, last, zero), subscript->at);
+    Value *stop = slice_end(eval, slice->as.range.stop, extent, low,
+                            by_sign(eval, is_back, before, extent), subscript->at);
+    if (part->start == NULL || stop == NULL) return false;
+    part->length = stepped_length(eval, part->start, stop, part->stride, is_back);
+    return true;
+}
+
+/* Whether such a slice may be: of a view that a thread indexes. */
+static bool is_stepped(const Subscript *subscript, const Object *step)
+{
+    return subscript->extents != NULL && step != NULL && step->kind != OBJECT_NONE &&
+           !(step->kind == OBJECT_INT && step->as.integer >= 0);
+}
+
 static bool read_step(Eval *eval, const Subscript *subscript, const Object *step, Part *part)
 {
     const bool of_view = subscript->type->kind == TYPE_VIEW;
@@ -107,13 +193,18 @@ static bool read_step(Eval *eval, const Subscript *subscript, const Object *step
         return true;
     }
     FAIL(eval, slice_step, subscript->at, of_view ? "a view" : "a tile",
-         of_view ? "a positive number that is known when the kernel is compiled" : "1");
+         of_view ? subscript->extents != NULL
+                       ? "a number other than 0"
+                       : "a positive number that is known when the kernel is compiled"
+                 : "1");
     return false;
 }
 
 static bool read_slice(Eval *eval, const Subscript *subscript, int dim, Object *slice, Part *part)
 {
     Object *begin = slice->as.range.start;
+    if (is_stepped(subscript, slice->as.range.step))
+        return read_stepped(eval, subscript, dim, slice, part);
     part->keeps = true;
     part->known_start = begin == NULL || begin->kind == OBJECT_NONE ? 0 : -1;
     part->stop = slice->as.range.stop;
@@ -380,11 +471,29 @@ static Value *smaller(Eval *eval, OpCode code, Value *a, Value *b)
     return build2(&eval->builder, code, as_wide(eval, a), as_wide(eval, b));
 }
 
+/* The same where all of it is known now; -1: it is not. */
+static int64_t known_length(const Part *part, const Value *extent)
+{
+    int64_t all, stop;
+    if (part->known_start < 0 || part->length != NULL || !value_constant(extent, &all)) return -1;
+    stop = all;
+    if (part->stop != NULL) {
+        if (part->stop->kind != OBJECT_INT) return -1;
+        const int64_t given = part->stop->as.integer;
+        stop = given < 0 ? all + given : given < all ? given : all;
+    }
+    const int64_t step = part->step > 1 ? part->step : 1;
+    return stop > part->known_start ? (stop - part->known_start + step - 1) / step : 0;
+}
+
 /* Elements of [start, stop) that the view has. */
 static Value *slice_length(Eval *eval, const Part *part, Value *extent, Span at)
 {
     Value *zero = build_const(&eval->builder, DTYPE_i64, 0), *stop = extent;
     if (part->whole) return extent;
+    if (part->length != NULL) return part->length;
+    const int64_t known = known_length(part, extent);
+    if (known >= 0) return build_const(&eval->builder, extent->type->dtype, known);
     if (part->stop != NULL) {
         Value *given = stage_index(eval, part->stop, at);
         if (given == NULL) return NULL;
@@ -419,9 +528,10 @@ static Value *view_part(Eval *eval, Value *view, const Subscript *subscript)
         }
         if (!part->keeps) continue;
         strides[rank] = old_strides[d];
-        if (part->step > 1)
-            strides[rank] = build2(&eval->builder, OP_mul, as_wide(eval, strides[rank]),
-                                   build_const(&eval->builder, DTYPE_i64, part->step));
+        if (part->step > 1 || part->stride != NULL)
+            strides[rank] =
+                build2(&eval->builder, OP_mul, as_wide(eval, strides[rank]),
+                       part->stride != NULL ? part->stride : wide_number(eval, part->step));
         extents[rank] = slice_length(eval, part, old_extents[d], subscript->at);
         if (extents[rank++] == NULL) return NULL;
     }
@@ -460,8 +570,26 @@ Value *view_load_element(Eval *eval, Value *view)
                       type_tile(core_types(eval), view->type->dtype, 1, &one, NULL));
 }
 
+/* All elements of a view whose extents are known now; NULL: they are not. */
+static Object *view_elements(Eval *eval, Value *view)
+{
+    Value *operands[1 + TYPE_RANK] = {view};
+    const Type *type = view->type;
+    for (int d = 0; d < type->rank; d++) {
+        if (type->shape[d] == TYPE_DYNAMIC || type->shape[d] == 0) return NULL;
+        operands[1 + d] = first_offset(eval);
+    }
+    return object_ir(
+        eval, core_build(eval, OP_load, 1 + type->rank, operands,
+                         type_tile(core_types(eval), type->dtype, type->rank, type->shape, NULL)));
+}
+
 static bool view_write(Eval *eval, Value *view, Object *object, Span at)
 {
+    if (argument_type(object) != NULL && argument_type(object)->kind == TYPE_VIEW) {
+        Object *elements = view_elements(eval, stage_value(eval, object));
+        if (elements != NULL) object = elements;
+    }
     const Type *given = argument_type(object);
     const int64_t one = 1;
     Value *operands[2 + TYPE_RANK] = {view};

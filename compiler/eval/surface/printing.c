@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { MOST = 12 };
-
 typedef struct Format {
     Eval *eval;
     Span at;
@@ -12,7 +10,7 @@ typedef struct Format {
     Object *const *values;
     int given, used;
     Buf out;
-    Value *operands[MOST];
+    Value *operands[PRINT_VALUES];
 } Format;
 
 /* Integers become 64 bits wide, floats double. */
@@ -22,7 +20,7 @@ static bool take_value(Format *format, char letter)
         FAIL(format->eval, print_values, format->at, "more");
         return false;
     }
-    if (format->used == MOST) {
+    if (format->used == PRINT_VALUES) {
         FAIL(format->eval, print_many, format->at);
         return false;
     }

@@ -121,6 +121,7 @@ typedef struct Staging { /* of the kernel that is being staged */
     Numbers numbers;
     int8_t ranks[DTYPE_COUNT]; /* of NUMBERS_RANKED */
     bool plain_types;          /* element types go by their own names */
+    bool four_extents;         /* a shape has four: 0 behind the last dimension */
     int64_t threads[3];        /* of the open launch */
     VEC(Result) results;
     const Signature *signature;

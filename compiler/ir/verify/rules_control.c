@@ -51,7 +51,8 @@ bool rule_print(const Check *check)
         if (dtype_bits(operand_type_at(check, i)->dtype) != 64)
             return broken(check, "what is printed is not 64 bits wide");
     return require(check, op_attr(check->op, ATTR_text) != NULL, "{text} is missing") &&
-           require(check, check->op->operand_count <= 12, "there are 12 values at most");
+           require(check, check->op->operand_count <= PRINT_VALUES,
+                   "there are 32 values at most");
 }
 
 /* Barriers of parts are what the pass sync makes, of a group's threads; one without an {index} has

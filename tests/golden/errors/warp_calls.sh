@@ -128,7 +128,7 @@ def generic(x: wp.array(dtype=Any), s: Any):
 @wp.kernel
 def slices(x: wp.array(dtype=float)):
     n = wp.tid()
-    t = wp.tile_load(x[::n], shape=8)
+    t = wp.tile_load(x[::0], shape=8)
 
 
 @wp.struct
