@@ -446,11 +446,11 @@ static Flow run_rest(Eval *eval, void *context)
 }
 
 /* In a kernel's own function the statements behind a wrong one are looked at all the same. A
- * parallel loop that is evaluated again, in one part, ends here and is not wrong. */
+ * parallel loop that is evaluated again, in another form, ends here and is not wrong. */
 static bool goes_on(Eval *eval, const Node *statement)
 {
     if (eval->staging == NULL || eval->staging->frame != eval->frame || eval->quiet > 0 ||
-        (eval->parallel != NULL && eval->parallel->whole))
+        (eval->parallel != NULL && eval->parallel->again))
         return false;
     eval->staging->failures++;
     names_bound(eval, statement, poison_name, eval);

@@ -139,6 +139,12 @@ Object *merge_lift(Eval *eval, Object *merge, Span at);
 /* ---- parallel.c ---- */
 
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents);
+/* The body is evaluated again, loops within the loop one iteration after the other. */
+void parallel_take_turns(Eval *eval);
+bool parallel_is_nested(const Eval *eval); /* such a loop is dimensions of it, and open */
+/* Whether iterations of open loops within the parallel loop have elements of their own, by these
+ * indices; if not, those loops take turns. */
+bool parallel_tells_apart(Eval *eval, int count, Value *const *indices);
 /* Whether iterations of a parallel loop have values of their own for this. */
 bool masked_differ(const Eval *eval, const Object *object);
 /* A number for each iteration. NULL: reported. */

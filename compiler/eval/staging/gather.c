@@ -158,6 +158,14 @@ typedef struct Match {
 /* What else a subscript may have: FIXED, the same index in all iterations. */
 typedef enum Others { NO_OTHERS, FIXED } Others;
 
+/* A loop's variable may be stretched over the dimensions of loops within it. */
+static bool is_variable(const Value *index, const Value *variable)
+{
+    const Op *op = index->op;
+    return index == variable ||
+           (op != NULL && op->code == OP_broadcast && operand(op, a) == variable);
+}
+
 /* Whether the subscript is made of the loop's own variables, over the whole tile. */
 static bool match_tile(const Eval *eval, const Elements *elements, Others others, Match *out)
 {
@@ -168,14 +176,15 @@ static bool match_tile(const Eval *eval, const Elements *elements, Others others
     for (int d = 0; d < type->rank; d++) {
         int64_t known;
         out->dims[d] = -1;
-        for (int i = 0; i < parallel->rank; i++)
-            if (elements->indices[d] == parallel->indices[i]) out->dims[d] = i;
+        for (int i = 0; i < parallel->open; i++)
+            if (is_variable(elements->indices[d], parallel->indices[i])) out->dims[d] = i;
         const int dim = out->dims[d];
         if (dim < 0 && type->shape[d] == 1 && value_constant(elements->indices[d], &known) &&
             known == 0)
             continue;
         if (dim < 0 && others == FIXED && !type_is_tile(elements->indices[d]->type)) continue;
-        if (dim >= 0 && parallel->divided[dim]) eval->parallel->whole = true;
+        if (dim >= 0 && parallel->starts[dim] != NULL)
+            eval->parallel->next.whole = eval->parallel->again = true;
         if (dim < 0 || out->uses[dim] || type->shape[d] != parallel->shape[dim]) return false;
         out->uses[dim] = true;
     }
@@ -263,6 +272,7 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
         if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, tile);
         return tile_write(eval, object, value);
     }
+    if (!parallel_tells_apart(eval, tile->type->rank, elements->indices)) return false;
     elements->memory = tile_through_shared(eval, tile);
     build_put(eval, elements, value);
     return tile_write(eval, object, build1(&eval->builder, OP_shared_load, elements->memory));
@@ -300,6 +310,7 @@ bool places_set(Eval *eval, Object *object, Object *index, Object *given, Span a
         stage_typed(eval, given, tile_type(eval, &elements, elements.memory->type->dtype), at);
     if (value == NULL) return false;
     if (type_is_tile(elements.memory->type)) return set_register(eval, object, &elements, value);
+    if (!parallel_tells_apart(eval, elements.memory->type->rank, elements.indices)) return false;
     build_put(eval, &elements, value);
     return true;
 }
@@ -368,7 +379,7 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
                     type_text(eval->arena, type));
     if (!read_elements(eval, stage_value(eval, tile), bound->values[1], at, &elements)) return NULL;
     if (!match_tile(eval, &elements, FIXED, &match))
-        return eval->parallel->whole ? NULL : FAIL(eval, reducer_use, at);
+        return eval->parallel->again ? NULL : FAIL(eval, reducer_use, at);
     const Type *along = tile_type(eval, &elements, type->dtype);
     Value *value = stage_typed(eval, bound->values[2], along, at);
     Value *none = stage_typed(eval, bound->values[4], along, at), *mask = eval->parallel->mask;

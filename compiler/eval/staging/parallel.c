@@ -43,6 +43,23 @@ Object *core_is_parallel(Eval *eval, const Bound *bound)
     return object_bool(eval, eval->parallel != NULL);
 }
 
+/* nests_parallel(rank): whether a parallel loop of so many dimensions may be dimensions of the
+ * parallel loop around it. */
+Object *core_nests_parallel(Eval *eval, const Bound *bound)
+{
+    int64_t rank;
+    const Parallel *parallel = eval->parallel;
+    if (!object_as_int(eval, bound->values[0], "the rank of a loop", &rank)) return NULL;
+    return object_bool(eval, parallel != NULL && parallel->node != NULL &&
+                                 !parallel->form.in_turn && rank <= TYPE_RANK - parallel->open);
+}
+
+/* The body is evaluated again, loops within the loop one iteration after the other. */
+void parallel_take_turns(Eval *eval)
+{
+    eval->parallel->next.in_turn = eval->parallel->again = true;
+}
+
 /* ---- tiles in the shape of the loop ---- */
 
 bool masked_differ(const Eval *eval, const Object *object)
@@ -157,9 +174,27 @@ static Object *bind_variable(Eval *eval, Binding *binding, Object *object, Span 
     return mask != NULL ? masked_choose(eval, mask, object, old, at) : object;
 }
 
+bool parallel_is_nested(const Eval *eval)
+{
+    return eval->parallel != NULL && eval->parallel->open > eval->parallel->own;
+}
+
+/* A loop within the parallel loop binds a name from around it: its last iteration's value counts.
+ */
+static bool binds_outer(const Eval *eval, const Binding *binding)
+{
+    const Parallel *parallel = eval->parallel;
+    return parallel_is_nested(eval) && binding->object != NULL &&
+           binding->object->kind != OBJECT_LANES && binding->clock <= parallel->inner;
+}
+
 Object *masked_bind(Eval *eval, Binding *binding, Object *object, Span at)
 {
     const Parallel *parallel = eval->parallel;
+    if (binds_outer(eval, binding)) {
+        parallel_take_turns(eval);
+        return NULL;
+    }
     if (object_is_one_variable(binding->object) && masked_differ(eval, object))
         return bind_variable(eval, binding, object, at);
     if (binding->variable && binding->control < parallel->control) {
@@ -289,12 +324,6 @@ static bool bind_index(Eval *eval, const Node *target, Object *const *indices, i
 
 /* Iterations that are too many for registers go in parts, one after the other: a run-time loop
  * along each dimension that is divided. */
-typedef struct Parts {
-    int64_t extents[TYPE_RANK]; /* of a part */
-    Op *loops[TYPE_RANK];       /* NULL: the dimension is whole */
-    Builder after;              /* where the outermost one ends */
-} Parts;
-
 static int64_t greatest_divisor(int64_t number, int64_t most)
 {
     int64_t divisor = most < 1 ? 1 : most < number ? most : number;
@@ -310,76 +339,76 @@ static int64_t threads_around(const Eval *eval)
                                 : 128;
 }
 
-static void divide(const Eval *eval, const Object *extents, Parts *parts, bool whole)
+static void divide(const Eval *eval, Parallel *parallel)
 {
-    const int rank = (int)extents->as.list.count;
+    const ParallelForm *form = &parallel->form;
     const int64_t threads = threads_around(eval);
     int64_t count = 1;
-    for (int i = 0; i < rank; i++) {
-        parts->extents[i] = extents->as.list.items[i]->as.integer;
-        count *= parts->extents[i];
-    }
-    for (int i = 0; i < rank && !whole && count > COST_PARALLEL_ELEMENTS * threads; i++) {
-        const int64_t rest = count / parts->extents[i];
-        parts->extents[i] = greatest_divisor(parts->extents[i], COST_PARALLEL_REGISTERS * threads /
-                                                                    (rest < 1 ? 1 : rest));
-        count = rest * parts->extents[i];
+    for (int i = 0; i < form->rank; i++) count *= parallel->parts[i] = form->extents[i];
+    for (int i = 0; i < form->rank && !form->whole && count > COST_PARALLEL_ELEMENTS * threads;
+         i++) {
+        const int64_t rest = count / parallel->parts[i];
+        parallel->parts[i] = greatest_divisor(
+            parallel->parts[i], COST_PARALLEL_REGISTERS * threads / (rest < 1 ? 1 : rest));
+        count = rest * parallel->parts[i];
     }
 }
 
-/* The loops over the parts, each in the one before. */
-static void open_parts(Eval *eval, const Object *extents, Parts *parts, bool whole)
+/* The loops over the parts, each in the one before. Gives where the outermost one ends. */
+static Builder open_parts(Eval *eval, Parallel *parallel)
 {
-    divide(eval, extents, parts, whole);
-    parts->after = eval->builder;
-    for (uint32_t i = 0; i < extents->as.list.count; i++) {
-        const int64_t extent = extents->as.list.items[i]->as.integer;
-        if (parts->extents[i] == extent) continue;
+    const Builder after = eval->builder;
+    divide(eval, parallel);
+    for (int i = 0; i < parallel->form.rank; i++) {
+        const int64_t extent = parallel->form.extents[i];
+        if (parallel->parts[i] == extent) continue;
         Value *bounds[3] = {build_const(&eval->builder, DTYPE_i32, 0),
                             build_const(&eval->builder, DTYPE_i32, extent),
-                            build_const(&eval->builder, DTYPE_i32, parts->extents[i])};
-        Op *loop = parts->loops[i] = build_op(&eval->builder, OP_for, 3, bounds, 0, NULL);
+                            build_const(&eval->builder, DTYPE_i32, parallel->parts[i])};
+        Op *loop = build_op(&eval->builder, OP_for, 3, bounds, 0, NULL);
         op_set_int(loop, ATTR_unroll, 1);
-        region_add_argument(loop->regions[0], bounds[0]->type, NULL);
+        parallel->starts[i] = region_add_argument(loop->regions[0], bounds[0]->type, NULL);
         eval->builder = builder_at_end(loop->regions[0], eval->builder.span);
     }
+    return after;
 }
 
-static void close_parts(Eval *eval, const Parts *parts)
+static void close_parts(Eval *eval, const Parallel *parallel, Builder after)
 {
     for (int i = TYPE_RANK; i-- > 0;) {
-        if (parts->loops[i] == NULL) continue;
-        Builder end = builder_at_end(parts->loops[i]->regions[0], eval->builder.span);
+        if (parallel->starts[i] == NULL) continue;
+        Builder end = builder_at_end(parallel->starts[i]->region, eval->builder.span);
         build_op(&end, OP_yield, 0, NULL, 0, NULL);
     }
-    eval->builder = parts->after;
+    eval->builder = after;
 }
 
 /* The loop's variable along a dimension: not its index in the part, where the part is not all. */
-static Value *index_in_all(Eval *eval, const Parts *parts, int dim, Value *index)
+static Value *index_in_all(Eval *eval, int dim, Value *index)
 {
-    if (parts->loops[dim] == NULL) return index;
-    Value *start = parts->loops[dim]->regions[0]->arguments[0];
+    Value *start = eval->parallel->starts[dim];
+    if (start == NULL) return index;
     return build2(&eval->builder, OP_add, index,
                   core_build(eval, OP_splat, 1, &start, index->type));
 }
 
-static bool open_loop(Eval *eval, const Object *extents, const Parts *parts, const Node *target)
+/* Opens dimensions up to `end`, of a loop with that target. */
+static bool open_loop(Eval *eval, int end, const Node *target)
 {
     Parallel *parallel = eval->parallel;
     Object *indices[TYPE_RANK];
-    parallel->rank = (int)extents->as.list.count;
-    for (int i = 0; i < parallel->rank; i++) parallel->shape[i] = parts->extents[i];
+    const int first = parallel->open;
+    for (int i = first; i < end; i++) parallel->shape[i] = parallel->parts[i];
     const Type *type =
         type_tile(core_types(eval), DTYPE_i32, parallel->rank, parallel->shape, NULL);
-    for (int i = 0; i < parallel->rank; i++) {
+    for (int i = first; i < end; i++) {
         Value *index = core_build(eval, OP_iota, 0, NULL, type);
         op_set_int(index->op, ATTR_dim, i);
-        parallel->divided[i] = parts->loops[i] != NULL;
-        parallel->indices[i] = index_in_all(eval, parts, i, index);
-        indices[i] = object_ir(eval, parallel->indices[i]);
+        parallel->indices[i] = index_in_all(eval, i, index);
+        indices[i - first] = object_ir(eval, parallel->indices[i]);
     }
-    return bind_index(eval, target, indices, parallel->rank);
+    parallel->open = end;
+    return bind_index(eval, target, indices, end - first);
 }
 
 /* Names that were bound in the body have no value behind the loop, but for what is known now. */
@@ -406,26 +435,35 @@ static bool close_names(Eval *eval, const LoopTrial *trial, const ChangeVec *cha
     return good;
 }
 
-static Flow run_body(Eval *eval, const NodeFor *node, const Object *extents, bool whole)
+/* The body of a loop that is opened now, up to dimension `end`. */
+static Flow run_opened(Eval *eval, const NodeFor *node, int end)
 {
+    const OpenLoop jumps = loop_open(eval);
+    eval->parallel->control = eval->parallel->base_control = eval->control;
+    eval->parallel->node = node;
+    Flow flow = open_loop(eval, end, node->target) ? FLOW_NEXT : FLOW_ERROR;
+    if (flow != FLOW_ERROR) flow = eval_block(eval, node->body);
+    iteration_close(eval);
+    loop_close(eval, jumps);
+    return flow == FLOW_ERROR ? flow : FLOW_NEXT;
+}
+
+static Flow run_body(Eval *eval, const NodeFor *node)
+{
+    Parallel *parallel = eval->parallel;
     LoopTrial trial = {.start = eval->clock, .control = -1, .outer = eval->trial};
     ChangeVec changes = {0};
     Control control = {eval->builder, eval->journal.count};
-    OpenLoop jumps = loop_open(eval);
     eval->control++;
-    eval->parallel->control = eval->parallel->base_control = eval->control;
     eval->trial = &trial;
-    Parts parts = {0};
-    open_parts(eval, extents, &parts, whole);
-    Flow flow = open_loop(eval, extents, &parts, node->target) ? FLOW_NEXT : FLOW_ERROR;
-    if (flow != FLOW_ERROR) flow = eval_block(eval, node->body);
+    const Builder after = open_parts(eval, parallel);
+    for (int i = 0; i < parallel->rank; i++) parallel->shape[i] = 1;
+    const Flow flow = run_opened(eval, node, parallel->own);
     eval->trial = trial.outer;
-    iteration_close(eval);
-    loop_close(eval, jumps);
-    close_parts(eval, &parts);
+    close_parts(eval, parallel, after);
     control.builder = eval->builder;
     control_leave(eval, control, &changes);
-    if (eval->parallel->whole) return FLOW_NEXT; /* it is not over yet */
+    if (parallel->again) return FLOW_NEXT; /* it is not over yet */
     eval->parallel = NULL;
     if (flow == FLOW_ERROR || !close_names(eval, &trial, &changes)) return FLOW_ERROR;
     return FLOW_NEXT;
@@ -436,26 +474,181 @@ Op *builder_last(const Builder *builder)
     return builder->before != NULL ? builder->before->previous : builder->region->last;
 }
 
+/* ---- a loop within a loop ---- */
+
+/* The loop is all that an iteration of the loop around it does. */
+static bool is_all_of(const NodeFor *outer, const NodeFor *node)
+{
+    return outer->body.count == 1 && outer->body.items[0] == &node->base && node->orelse.count == 0;
+}
+
+/* Whether the loop around has dimensions for the loop, of its extents; if not, it gets them. */
+static bool has_dimensions(Eval *eval, const Object *extents)
+{
+    Parallel *parallel = eval->parallel;
+    ParallelForm *next = &parallel->next;
+    const int end = parallel->open + (int)extents->as.list.count;
+    if (end <= parallel->rank) return true;
+    next->rank = end;
+    parallel->again = true;
+    for (int i = parallel->open; i < end; i++)
+        next->extents[i] = extents->as.list.items[i - parallel->open]->as.integer;
+    int64_t count = 1;
+    for (int i = 0; i < end; i++)
+        if (__builtin_mul_overflow(count, next->extents[i], &count) || count > INT32_MAX)
+            count = INT32_MAX, next->in_turn = true;
+    return false;
+}
+
+/* Loops over parts of the loop, which are around what else the loop around it does, are not of its
+ * dimensions; what is not in parts is not too much. */
+static bool fits(const Eval *eval, const NodeFor *node, const Object *extents)
+{
+    const Parallel *parallel = eval->parallel;
+    int64_t count = 1, most = COST_PARALLEL_ELEMENTS * threads_around(eval);
+    bool divided = false;
+    for (int i = 0; i < parallel->open; i++) count *= parallel->shape[i];
+    for (int i = parallel->own; i < parallel->rank; i++) divided |= parallel->starts[i] != NULL;
+    if (divided) return is_all_of(parallel->node, node);
+    for (uint32_t i = 0; i < extents->as.list.count; i++) {
+        const int64_t extent = extents->as.list.items[i]->as.integer;
+        if (extent < 1 || count > most / extent) return false;
+        count *= extent;
+    }
+    return true;
+}
+
+/* Names that were bound in the loop alone have no value behind it. */
+static void forget_names(Eval *eval, const ChangeVec *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        const Change *change = &changes->data[i];
+        if (change->after == change->binding->object || change->after == NULL) continue;
+        binding_put(eval, change->binding, object_new(eval, OBJECT_LANES), change->at);
+    }
+}
+
+static Flow run_inner(Eval *eval, const NodeFor *node, const Object *extents)
+{
+    Parallel *parallel = eval->parallel;
+    const Parallel outer = *parallel;
+    const int end = parallel->open + (int)extents->as.list.count;
+    ChangeVec changes = {0};
+    Control control = {eval->builder, eval->journal.count};
+    for (int i = outer.open; i < end && outer.starts[i] == NULL; i++)
+        parallel->parts[i] = extents->as.list.items[i - outer.open]->as.integer;
+    for (int i = outer.open; i < end; i++) parallel->shape[i] = parallel->parts[i];
+    if (outer.mask != NULL) parallel->mask = stretch(eval, outer.mask, eval->at);
+    eval->control++;
+    parallel->inner = eval->clock;
+    Flow flow = run_opened(eval, node, end);
+    control.builder = eval->builder;
+    control_leave(eval, control, &changes);
+    const ParallelForm next = parallel->next;
+    const bool again = parallel->again;
+    *parallel = outer;
+    parallel->next = next;
+    parallel->again = again;
+    if (flow != FLOW_ERROR) forget_names(eval, &changes);
+    return again ? FLOW_ERROR : flow;
+}
+
+/* A parallel loop within one is further dimensions of it, if that makes no difference; what stands
+ * around it has one element along these. */
+static Flow stage_inner(Eval *eval, const NodeFor *node, const Object *extents)
+{
+    const Parallel *parallel = eval->parallel;
+    if (parallel->form.in_turn || parallel->open + (int)extents->as.list.count > TYPE_RANK) {
+        FAIL(eval, in_parallel, eval->at, "another parallel loop");
+        return FLOW_ERROR;
+    }
+    if (parallel->again || !has_dimensions(eval, extents)) return FLOW_ERROR;
+    if (eval->frame != parallel->frame || eval->control != parallel->control ||
+        block_jumps(node->body) || !fits(eval, node, extents)) {
+        parallel_take_turns(eval);
+        return FLOW_ERROR;
+    }
+    const Flow flow = run_inner(eval, node, extents);
+    return flow == FLOW_ERROR ? flow : eval_block(eval, node->orelse);
+}
+
+enum { LOOKS = 1000 }; /* at values that an index is made of */
+
+static bool is_made_of(const Value *value, const Value *index, int *looks)
+{
+    if (value == index) return true;
+    if (value->op == NULL || ++*looks > LOOKS) return false;
+    for (int i = 0; i < value->op->operand_count; i++)
+        if (is_made_of(value->op->operands[i], index, looks)) return true;
+    return false;
+}
+
+bool parallel_tells_apart(Eval *eval, int count, Value *const *indices)
+{
+    const Parallel *parallel = eval->parallel;
+    for (int d = parallel != NULL ? parallel->own : 0; parallel != NULL && d < parallel->open;
+         d++) {
+        bool found = parallel->shape[d] == 1;
+        int looks = 0;
+        for (int i = 0; i < count && !found; i++)
+            found = is_made_of(indices[i], parallel->indices[d], &looks);
+        if (found) continue;
+        parallel_take_turns(eval);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the loop as a whole ---- */
+
+static ParallelForm form_of(const Object *extents)
+{
+    ParallelForm form = {.rank = (int)extents->as.list.count};
+    for (int i = 0; i < form.rank; i++) form.extents[i] = extents->as.list.items[i]->as.integer;
+    return form;
+}
+
+/* *form: as which it is to be evaluated again, if it is: true. What is wrong with loops within it
+ * as dimensions of it is not reported: they may take turns. */
+static bool run_in_form(Eval *eval, const NodeFor *node, int own, ParallelForm *form, Flow *flow)
+{
+    if (form->in_turn) form->rank = own;
+    const bool tries = form->rank > own;
+    Parallel parallel = {.frame = eval->frame,
+                         .start = eval->clock,
+                         .rank = form->rank,
+                         .own = own,
+                         .form = *form,
+                         .next = *form};
+    eval->parallel = &parallel;
+    eval->quiet += tries;
+    *flow = run_body(eval, node);
+    eval->quiet -= tries;
+    eval->parallel = NULL;
+    *form = parallel.next;
+    if (!tries || *flow != FLOW_ERROR) return parallel.again;
+    return form->in_turn = true;
+}
+
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
 {
     if (!stage_ready(eval, eval->at)) return FLOW_ERROR;
+    if (eval->parallel != NULL && eval->parallel->node != NULL)
+        return stage_inner(eval, node, extents);
     if (eval->parallel != NULL) {
         FAIL(eval, in_parallel, eval->at, "another parallel loop");
         return FLOW_ERROR;
     }
     for (uint32_t i = 0; i < extents->as.list.count; i++)
         if (extents->as.list.items[i]->as.integer == 0) return eval_block(eval, node->orelse);
-    Parallel parallel = {.frame = eval->frame, .start = eval->clock};
-    eval->parallel = &parallel;
     const Op *last = builder_last(&eval->builder);
-    Flow flow = run_body(eval, node, extents, false);
-    if (parallel.whole) {
+    ParallelForm form = form_of(extents);
+    const int own = form.rank;
+    Flow flow = FLOW_NEXT;
+    for (bool again = true; again;) {
         for (Op *op; (op = builder_last(&eval->builder)) != last;) op_erase(op);
-        parallel = (Parallel){.frame = eval->frame, .start = eval->clock};
-        eval->parallel = &parallel;
-        flow = run_body(eval, node, extents, true);
+        again = run_in_form(eval, node, own, &form, &flow);
     }
-    eval->parallel = NULL;
     return flow == FLOW_ERROR ? flow : eval_block(eval, node->orelse);
 }
 
@@ -518,7 +711,7 @@ Object *core_elementwise(Eval *eval, const Bound *bound)
 
 Object *masked_init(Eval *eval, Object *function, int rank, Value *const *indices, Span at)
 {
-    Parallel parallel = {.rank = rank, .all_come = true};
+    Parallel parallel = {.rank = rank, .own = rank, .open = rank, .all_come = true};
     Object *arguments[TYPE_RANK];
     for (int i = 0; i < rank; i++) {
         arguments[i] = object_ir(eval, indices[i]);

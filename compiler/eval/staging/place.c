@@ -51,6 +51,10 @@ static Value *masked_written(Eval *eval, Value *var, Object *object, Span at)
 {
     Value *value = masked_number(eval, object, var->type->content->dtype, at);
     Value *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
+    if (value != NULL && parallel_is_nested(eval) && value->type != var->type->content) {
+        parallel_take_turns(eval); /* it is of the loop around */
+        return NULL;
+    }
     if (value == NULL || mask == NULL) return value;
     return build3(&eval->builder, OP_select, mask, value, build1(&eval->builder, OP_var_get, var));
 }

@@ -88,20 +88,33 @@ typedef struct LoopTrial {
 } LoopTrial;
 
 /* A data-parallel loop that is being staged: its body is evaluated once, on tiles of its shape. */
+/* How a parallel loop's body is evaluated; if that shows to be wrong, it is evaluated again. */
+typedef struct ParallelForm {
+    bool whole;                 /* not in parts, as a register tile's elements are all of it */
+    bool in_turn;               /* iterations of parallel loops within it follow each other */
+    int rank;                   /* the loop's own dimensions, and those of the loops within it */
+    int64_t extents[TYPE_RANK]; /* of the dimensions */
+} ParallelForm;
+
 typedef struct Parallel {
     int rank;
-    int64_t shape[TYPE_RANK];
+    int64_t shape[TYPE_RANK];  /* 1 along dimensions of loops within it that are not open */
     Value *indices[TYPE_RANK]; /* its variables */
-    bool divided[TYPE_RANK];   /* the body is evaluated for parts of the loop: along these */
-    bool whole;                /* which a register tile's elements are all of: it must not be */
-    bool all_come;             /* no loop, but the elements of a tile: all threads come here */
-    Value *mask;               /* the iterations that do what is staged now; NULL: all */
-    Value *entered, *called;   /* the mask where the round, or the call, at hand began */
-    MaskedLoop *loop;          /* at hand; NULL: none, or one that none leaves */
-    int loops;                 /* of the call at hand that are open */
+    Value *starts[TYPE_RANK];  /* where the part begins; NULL: the dimension is whole */
+    int64_t parts[TYPE_RANK];  /* the extents of a part */
+    int own, open;             /* dimensions: of the loop itself, of it and the open loops within */
+    const NodeFor *node;       /* the innermost one; NULL: no loop */
+    ParallelForm form, next;
+    bool again;              /* the body is to be evaluated again, in the form `next` */
+    bool all_come;           /* no loop, but the elements of a tile: all threads come here */
+    Value *mask;             /* the iterations that do what is staged now; NULL: all */
+    Value *entered, *called; /* the mask where the round, or the call, at hand began */
+    MaskedLoop *loop;        /* at hand; NULL: none, or one that none leaves */
+    int loops;               /* of the call at hand that are open */
     int control,
         base_control; /* depth of run-time control in the body; where `entered` was noted */
     uint64_t start;   /* bindings older than this are from outside */
+    uint64_t inner;   /* the same of the innermost open loop */
     const Frame *frame;
 } Parallel;
 
@@ -179,7 +192,7 @@ struct Eval {
     const char *spelled[DTYPE_COUNT]; /* how element types are called; NULL: by their own names */
     VEC(TypeName) type_names;         /* what else they are called in texts */
     const Object *line_modules;       /* DICT: name -> module, for lines of exports */
-    const Object *kernel_makers; /* DICT: a decorator or base -> what it is an attribute of */
+    const Object *kernel_makers;      /* DICT: a decorator or base -> what it is an attribute of */
     VEC(BuiltinRow) rows;             /* the builtins of all rooms */
     Arena *arena;
     EvalOptions options;
@@ -189,15 +202,15 @@ struct Eval {
     Scope *builtins;
     Map units; /* dotted name -> MODULE or MISSING */
     VEC(const Source *) inputs;
-    const char *folder;          /* of the program's own source */
-    VEC(const char *) folders;   /* of modules that a host named: imports are looked for there, too */
+    const char *folder;        /* of the program's own source */
+    VEC(const char *) folders; /* of modules that a host named: imports are looked for there, too */
     const Specialisation *model; /* whose values stand for what a specialisation leaves open */
     Frame *frame;
-    Span at;     /* the user's place: of messages and ops */
-    int library; /* > 0 inside stdlib code */
+    Span at;             /* the user's place: of messages and ops */
+    int library;         /* > 0 inside stdlib code */
     bool differentiates; /* what is staged is staged for its gradient */
-    int quiet;   /* > 0: nothing is reported */
-    int depth;   /* of calls and nested expressions */
+    int quiet;           /* > 0: nothing is reported */
+    int depth;           /* of calls and nested expressions */
     Attempt *attempt;
     bool equal_failed;   /* an error was reported in an __eq__ that object_agrees() called */
     Object *raised;      /* by `raise`, until its fault is noted */

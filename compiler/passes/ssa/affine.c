@@ -110,7 +110,8 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
 {
     const Op *op = value->op;
     if (!op || depth == 0 || !dtype_is_integer(value->type->dtype)) return false;
-    if (op->code == OP_splat) return affine_of(pass, operand(op, a), depth - 1, out);
+    if (op->code == OP_splat || op->code == OP_broadcast) /* along dimensions of one element */
+        return affine_of(pass, operand(op, a), depth - 1, out);
     if (op->code == OP_iota) {
         const int dim = (int)op_int(op, ATTR_dim, 0);
         *out = (Affine){NULL, value->type->shape[dim] == 1 ? -1 : dim};
@@ -193,7 +194,9 @@ static void split_mask(Pass *pass, const Value *mask, Map *seen, Conjuncts *out)
 {
     if (map_has(seen, mask)) return;
     map_set(pass->arena, seen, mask, seen);
-    if (mask->op && mask->op->code == OP_and) {
+    if (mask->op && mask->op->code == OP_broadcast) {
+        split_mask(pass, operand(mask->op, a), seen, out);
+    } else if (mask->op && mask->op->code == OP_and) {
         split_mask(pass, operand(mask->op, a), seen, out);
         split_mask(pass, operand(mask->op, b), seen, out);
     } else {
@@ -273,6 +276,13 @@ static bool is_plain(Pass *pass, const Value *value, int depth)
     return true;
 }
 
+/* Conjuncts of a mask may have one element along some dimensions. */
+static Value *as_mask(Pass *pass, Value *conjunct, const Type *type)
+{
+    if (conjunct->type == type) return conjunct;
+    return build_op(&pass->at, OP_broadcast, 1, &conjunct, 1, &type)->results;
+}
+
 /* What is left of the mask in *rest. False: the access has to stay what it is. */
 static bool take_mask(Pass *pass, Block *block, Value **rest)
 {
@@ -288,6 +298,7 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
         if (block->op->code == OP_put || block->memory->type->kind != TYPE_VIEW ||
             !is_plain(pass, conjunct, DEPTH))
             return false;
+        conjunct = as_mask(pass, conjunct, block->mask->type);
         *rest = *rest ? build2(&pass->at, OP_and, *rest, conjunct) : conjunct;
     }
     return true;

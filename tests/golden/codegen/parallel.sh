@@ -9,3 +9,6 @@ accesses 'wide = Map(lambda x: x * 2.0, size=1024, guard=True)'
 accesses 'wide = Bias(32, 64)'
 accesses 'wide = Transpose()'
 accesses 'wide = Lookup()'
+# Parallel loops within one are dimensions of it: no loop is left and no barrier between their iterations.
+$TILEC $TILE_ROOT/tests/exec/tilelang_parallel.tile --arch=sm_90a --emit=ptx --export 'nested = pool_some' |
+    awk '/^\.visible \.entry/ { print $3 } /bra|bar.sync|ld.shared|st.shared/ { print $1, $2 }' | grep -oE 'nested[a-z_0-9]*|bra|bar.sync|(ld|st).shared[.a-z0-9]*' | uniq -c
