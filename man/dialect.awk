@@ -15,7 +15,8 @@ function verbatim(rows, count,   i, line) {
     }
     add(".Ed")
 }
-function missing(what) {
+function missing(what) { # said where that is asked for; a page has what there is
+    if (!check) return
     print reference ": " what
     wrong = 1
 }
