@@ -22,14 +22,14 @@ def get_tensor_supply(supply_type=TensorSupplyType.Auto):
 
     def supply(param):
         kind, shape = param.dtype, [int(extent) for extent in param.shape]
-        device = torch.get_default_device() if not torch.cuda.is_available() else "cuda"
+        device = "cuda" if torch.cuda.is_available() else torch.empty(0).device
         if supply_type in (TensorSupplyType.Zero, TensorSupplyType.One):
             return torch.full(shape, int(supply_type == TensorSupplyType.One), dtype=kind, device=device)
         if kind == torch.bool:
             return torch.randint(0, 2, shape, device=device).bool()
         if not kind.is_floating_point:
             return torch.randint(0 if kind == torch.uint8 else -2, 3, shape, device=device).to(kind)
-        if supply_type == TensorSupplyType.Integer or kind.itemsize == 1:
+        if supply_type == TensorSupplyType.Integer or torch.empty(0, dtype=kind).element_size() == 1:
             return torch.randint(-2, 3, shape, device=device).to(kind)
         if supply_type == TensorSupplyType.Uniform:
             return torch.empty(shape, dtype=torch.float32, device=device).uniform_(-1, 1).to(kind)
