@@ -26,6 +26,7 @@ void analysis_free(Analysis *analysis)
 {
     if (analysis == NULL) return;
     Session *session = analysis->session; /* which the analysis lies in */
+    layouts_free(analysis);
     program_free(analysis->program);
     session_free(session);
 }
@@ -52,10 +53,12 @@ static void add_open_files(const Server *server, const Analysis *analysis, EvalO
 static void evaluate(const Server *server, Analysis *analysis)
 {
     const Options *options = server->options;
-    ExportList exports;
+    ExportList exports = {0};
     KernelVec gradients = {0};
-    if (program_export(analysis->program, options->exports.items, options->exports.count, &exports))
-        make_gradients(analysis->session, server->target, &exports, &gradients);
+    const bool is_whole =
+        program_export(analysis->program, options->exports.items, options->exports.count, &exports);
+    layouts_keep(analysis, &exports);
+    if (is_whole) make_gradients(analysis->session, server->target, &exports, &gradients);
     free_gradients(&gradients);
 }
 

@@ -203,8 +203,7 @@ json_t *on_completion(Server *server, const json_t *params, Failure *failure)
     if (document == NULL) return NULL;
     const Source *source = document_tree(document)->source;
     Completion completion = {.server = server,
-                             .values =
-                                 document_has_values(server, document) ? document->values : NULL,
+                             .values = document->values,
                              .source = source,
                              .cursor = cursor_at(source, offset),
                              .unknown_kind = ITEM_FIELD,

@@ -80,10 +80,9 @@ json_t *on_definition(Server *server, const json_t *params, Failure *failure)
     if (document == NULL) return NULL;
     const Analysis *tree = document_tree(document);
     const NameUse *use = symbols_at(tree->symbols, offset);
-    const bool has_values = document_has_values(server, document);
     if (use != NULL && use->local != NULL)
         return location_or_null(server, place_of_local(document, use->local));
-    if (!has_values) return json_null();
+    if (document->values == NULL) return json_null();
     if (use != NULL)
         return location_or_null(
             server,

@@ -31,12 +31,6 @@ const Analysis *document_tree(Document *document)
     return document->tree;
 }
 
-bool document_has_values(Server *server, Document *document)
-{
-    if (document->values == NULL && document->is_pending) publish(server, document);
-    return document->values != NULL;
-}
-
 /* Others may import it. */
 static void text_changed(Server *server, Document *document)
 {
@@ -152,7 +146,10 @@ void on_close(Server *server, const json_t *params)
 Document *request_document(Server *server, const json_t *params, Failure *failure)
 {
     Document *document = named_document(server, params);
-    if (document == NULL) *failure = (Failure){FAILURE_PARAMETERS, "no such document is open"};
+    if (document == NULL)
+        *failure = (Failure){FAILURE_PARAMETERS, "no such document is open"};
+    else if (document->values == NULL && document->is_pending)
+        publish(server, document);
     return document;
 }
 

@@ -8,8 +8,9 @@
 typedef struct Shown {
     Span span;
     const char *name;
-    const char *text; /* of values, as they were observed; NULL: not */
-    Object *object;   /* NULL: unknown */
+    const char *text;   /* of values, as they were observed; NULL: not */
+    const char *layout; /* of a tile; NULL: it has none, or is none */
+    Object *object;     /* NULL: unknown */
 } Shown;
 
 static void put_title(Server *server, const Shown *shown, const ObjectFacts *facts, Buf *out)
@@ -41,6 +42,7 @@ static json_t *hover_of(Server *server, const Analysis *values, const Shown *sho
     Buf text = {0};
     if (server->markdown) buf_text(&text, "```python\n");
     put_title(server, shown, &facts, &text);
+    if (shown->layout != NULL) buf_printf(&text, "\nlayout %s", shown->layout);
     if (server->markdown) buf_text(&text, "\n```");
     if (sentence != NULL) buf_printf(&text, "\n\n%s", sentence);
     json_t *result = json_pack("{s:{s:s, s:s}, s:o}", "contents", "kind",
@@ -94,19 +96,57 @@ static void show_attribute(Document *document, const Node *node, uint32_t offset
         resolve_path(values, block, span.source->text + span.begin, span.end - span.begin);
 }
 
+/* ---- the layout ---- */
+
+typedef struct AssignSearch {
+    const Node *target, *value;
+} AssignSearch;
+
+static void search_assign(void *context, const Node *node)
+{
+    AssignSearch *search = context;
+    node_visit_children(node, search_assign, search);
+    if (node->kind == NODE_AugAssign && NODE_AS(AugAssign, node)->target == search->target)
+        search->value = node;
+    if (node->kind != NODE_Assign) return;
+    const Nodes targets = NODE_AS(Assign, node)->targets;
+    for (uint32_t i = 0; i < targets.count; i++)
+        if (targets.items[i] == search->target) search->value = NODE_AS(Assign, node)->value;
+}
+
+/* Of the last assignment above the name, or to it, that has one. */
+static void show_layout(Server *server, Document *document, const NameUse *use, Shown *shown)
+{
+    Analysis *values = document->values;
+    if (!document->is_current || use->local == NULL || shown->text == NULL ||
+        strchr(shown->text, '<') == NULL)
+        return;
+    for (size_t i = 0; i < use->local->uses.count; i++) {
+        const NameUse *bound = use->local->uses.data[i];
+        AssignSearch search = {.target = bound->node};
+        if (!bound->binds || bound->span.begin > use->span.begin) continue;
+        search_assign(&search, use->local->block->node);
+        if (search.value == NULL) continue;
+        const char *layout =
+            layout_at(server, values, search.value->span, bound->name, shown->text);
+        if (layout != NULL) shown->layout = layout;
+    }
+}
+
 json_t *on_hover(Server *server, const json_t *params, Failure *failure)
 {
     uint32_t offset;
     Document *document = request_place(server, params, &offset, failure);
     if (document == NULL) return NULL;
-    if (!document_has_values(server, document)) return json_null();
+    if (document->values == NULL) return json_null();
     const Analysis *tree = document_tree(document);
     const NameUse *use = symbols_at(tree->symbols, offset);
     const Node *part = use == NULL ? named_part_at(tree->module, offset) : NULL;
     Shown shown = {0};
-    if (use != NULL)
+    if (use != NULL) {
         show_name(document, use, offset, &shown);
-    else if (part != NULL && part->kind == NODE_Attribute)
+        show_layout(server, document, use, &shown);
+    } else if (part != NULL && part->kind == NODE_Attribute)
         show_attribute(document, part, offset, &shown);
     return hover_of(server, document->values, &shown);
 }

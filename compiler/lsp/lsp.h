@@ -5,6 +5,7 @@
  *   documents.c    the texts that editors have open
  *   positions.c    places as the protocol has them: lines and UTF-16 or UTF-8 units, URIs
  *   analysis.c     a text's tree, and its program where the text is whole
+ *   layouts.c      the layouts of its tiles
  *   scopes.c       the names of a tree: who binds them, who reads them
  *   cursor.c       what stands around a place of a text that need not be whole
  *   resolve.c      from places and names to the evaluator's objects
@@ -115,6 +116,14 @@ Span name_span(const Node *node);
 
 typedef struct Server Server;
 
+/* A kernel of the text, and what it becomes when its tiles have layouts; NULL: it failed, or nobody
+ * has asked. */
+typedef struct LaidOut {
+    const Kernel *typed;
+    Kernel *laid_out;
+    bool is_tried;
+} LaidOut;
+
 /* A text, once: its tree, as far as it could be read, and its program. */
 typedef struct Analysis {
     Session *session;
@@ -122,6 +131,7 @@ typedef struct Analysis {
     const Module *module;
     Symbols *symbols;
     Program *program; /* NULL: it is not evaluated, or not whole */
+    VEC(LaidOut) kernels;
 } Analysis;
 
 Analysis *analysis_parse(const char *path, const char *text, size_t length);
@@ -130,6 +140,14 @@ Analysis *analysis_parse(const char *path, const char *text, size_t length);
 Analysis *analysis_evaluate(Server *server, const char *path, const char *text, size_t length,
                             bool *interrupted);
 void analysis_free(Analysis *analysis);
+
+/* ---- layouts.c ---- */
+
+void layouts_keep(Analysis *analysis, const ExportList *exports);
+void layouts_free(Analysis *analysis);
+/* The layout, as IR has it, of the value of an expression that a name stands for, of one of these
+ * types, "a | b"; NULL: there is none. In the message's arena. */
+const char *layout_at(Server *server, Analysis *values, Span span, Name name, const char *types);
 
 /* ---- documents.c ---- */
 
@@ -148,8 +166,6 @@ typedef struct Document {
 
 Document *document_find(const Server *server, const char *uri);
 const Analysis *document_tree(Document *document);
-/* Whether any text of it was evaluated; the one at hand is, if none was. */
-bool document_has_values(Server *server, Document *document);
 void document_free(Document *document);
 
 /* ---- server.c ---- */
@@ -186,7 +202,8 @@ struct Server {
 
 /* Serves until the end. 0: it was shut down before it was told to exit. */
 ExitStatus serve(const Options *options, const Target *target, int in, int out);
-/* The document and the offset that a request's parameters name; NULL: *failure says why. */
+/* The document and the offset that a request's parameters name; NULL: *failure says why. One of
+ * which no text was evaluated yet is analysed first. */
 Document *request_document(Server *server, const json_t *params, Failure *failure);
 Document *request_place(Server *server, const json_t *params, uint32_t *offset, Failure *failure);
 

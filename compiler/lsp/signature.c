@@ -75,7 +75,7 @@ json_t *on_signature_help(Server *server, const json_t *params, Failure *failure
     uint32_t offset;
     Document *document = request_place(server, params, &offset, failure);
     if (document == NULL) return NULL;
-    if (!document_has_values(server, document)) return json_null();
+    if (document->values == NULL) return json_null();
     const Source *source = document_tree(document)->source;
     const Cursor cursor = cursor_at(source, offset);
     ObjectFacts facts;

@@ -141,6 +141,7 @@ def check_hover(session):
     assert "Sums of the squares" in session.hover("Squares(width=64)")
     assert "x: tile<f32, [64]>" in session.hover("x = self.load")
     assert "z: tile<f32, [64]>" in session.hover("z = y"), "behind a character of two units"
+    assert "layout {shape [64] block [64] reg [[1]] lane [[2],[4]," in session.hover("x, factor"), session.hover("x, factor")
     assert "n: i32" in session.hover("n // self.width")
     assert "width: int = 64" in session.hover("self.width\n", 6)
     assert "def load_global(src, /, *, offsets, shape" in session.hover("load_global")
@@ -148,7 +149,7 @@ def check_hover(session):
     assert "float = 3.14159" in session.hover("math.pi", 6)
     assert "def scaled(tile, factor)" in session.hover("self.scaled", 6)
     assert session.ask("hover", "# Text") is None
-    print("hover: values with types and shapes, signatures, sentences")
+    print("hover: values with types, shapes and layouts, signatures, sentences")
 
 
 def check_definition(session):

@@ -1,0 +1,2 @@
+needs python3
+python3 "$TILE_ROOT/tests/lsp/lifecycle.py"
