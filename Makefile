@@ -26,9 +26,9 @@ LLVM_INCLUDE = $(shell $(LLVM_CONFIG) --includedir 2>/dev/null)
 CFLAGS_COMPILER = -std=c17 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Icompiler -I$(BUILD)/gen -Iruntime -Iruntime/include -isystem $(LLVM_INCLUDE)
 CFLAGS_RUNTIME = -std=c11 $(CFLAGS_COMMON) -fPIC -fvisibility=hidden -Iruntime -Iruntime/include
 
-.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs manual html install format clean fuzz fuzzers mutants coverage gpu-bundle
+.PHONY: all build deps demo test unit reference grammar golden exec samples layers check-layers docs manual html install format clean fuzz fuzzers mutants coverage gpu-bundle editors
 all: build
-build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtile_emulator.so $(BUILD)/libtilec.so
+build: $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile.so $(BUILD)/libtile_emulator.a $(BUILD)/libtile_emulator.so $(BUILD)/libtilec.so editors
 
 # ---- generated sources ---------------------------------------------------------------------------
 
@@ -352,11 +352,33 @@ $(MAN)/%: man/%.in man/text.awk $$(addprefix man/,$$(TABLES_$$*))
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f man/text.awk -f $(addprefix man/,$(TABLES_$*)) $< > $@
 
+# For editors: the language's words come from the compiler's tables.
+EDITORS = $(BUILD)/editors
+EDITOR_FILES = $(addprefix $(EDITORS)/,README.md textmate/tile.tmLanguage.json vim/syntax/tile.vim vim/ftdetect/tile.vim vim/ftplugin/tile.vim vim/lsp/tilec.lua \
+  vscode/tile.tmLanguage.json vscode/package.json vscode/language-configuration.json vscode/extension.js)
+EDITOR_TABLES = compiler/syntax/token.c compiler/ir/dtype.c $(wildcard compiler/eval/*/builtins.def) stdlib/prelude.tile
+
+editors: $(EDITOR_FILES)
+$(EDITORS)/textmate/tile.tmLanguage.json: editors/words.awk $(EDITOR_TABLES) editors/textmate/tile.tmLanguage.json.in
+	@mkdir -p $(@D)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -v separator='|' -f $^ > $@
+$(EDITORS)/vscode/tile.tmLanguage.json: $(EDITORS)/textmate/tile.tmLanguage.json
+	@mkdir -p $(@D)
+	cp $< $@
+$(EDITORS)/vim/syntax/tile.vim: editors/words.awk $(EDITOR_TABLES) editors/vim/syntax/tile.vim.in
+	@mkdir -p $(@D)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -v separator=' ' -f $^ > $@
+$(EDITORS)/%: editors/%
+	@mkdir -p $(@D)
+	cp $< $@
+
 .PHONY: ARCHITECTURE.md
 ARCHITECTURE.md: build
 	man/architecture.sh $(BUILD)/tilec > $@.new && mv $@.new $@
 
-install: build manual
+install: build manual editors
 	install -D $(BUILD)/tilec "$(DESTDIR)$(PREFIX)"/bin/tilec
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/lib $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
 	install -D $(BUILD)/libtile.so "$(DESTDIR)$(PREFIX)"/lib/libtile.so.0
@@ -369,6 +391,7 @@ install: build manual
 	sed 's|@VERSION@|$(VERSION)|' runtime/tilec-config-version.cmake.in > "$(DESTDIR)$(PREFIX)"/lib/cmake/tilec/tilec-config-version.cmake
 	for page in $(PAGES); do install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/man/man$${page##*.} $$page || exit; done
 	install -D -m 644 $(BUILD)/tilec.bash "$(DESTDIR)$(PREFIX)"/share/bash-completion/completions/tilec
+	for file in $(EDITOR_FILES:$(EDITORS)/%=%); do install -D -m 644 $(EDITORS)/$$file "$(DESTDIR)$(PREFIX)"/share/tile/editors/$$file || exit; done
 	mkdir -p "$(DESTDIR)$(PREFIX)"/lib/pkgconfig
 	for name in libtile libtile_emulator libtilec; do \
 	  sed 's|@PREFIX@|$(PC_PREFIX)|; s|@VERSION@|$(VERSION)|' runtime/$$name.pc.in > "$(DESTDIR)$(PREFIX)"/lib/pkgconfig/$$name.pc || exit; done

@@ -62,9 +62,10 @@ static void evaluate(const Server *server, Analysis *analysis)
     free_gradients(&gradients);
 }
 
-/* Whether a message waits; and whether one has. */
+/* The program asks as long as it lives, as names are evaluated when requests need them: these are
+ * answered first. */
 typedef struct Interest {
-    Server *server;
+    Server *server; /* NULL: nothing interrupts */
     bool was_lost;
 } Interest;
 
@@ -72,6 +73,7 @@ static bool lose_interest(void *context)
 {
     Interest *interest = context;
     Server *server = interest->server;
+    if (server == NULL) return false;
     interest->was_lost |=
         json_array_size(server->waiting) > 0 || transport_has_input(&server->transport);
     return interest->was_lost;
@@ -80,19 +82,21 @@ static bool lose_interest(void *context)
 Analysis *analysis_evaluate(Server *server, const char *path, const char *text, size_t length,
                             bool *interrupted)
 {
-    Interest interest = {.server = server};
     Analysis *analysis = analysis_new(path, text, length);
     Session *session = analysis->session;
+    Interest *interest = arena_new_of(session->arena, Interest);
+    if (interrupted != NULL) interest->server = server;
     EvalOptions options = eval_options(server->options, NULL, NULL);
     options.observes = true;
-    options.interrupts = interrupted != NULL ? lose_interest : NULL;
-    options.interrupts_context = &interest;
+    options.interrupts = lose_interest;
+    options.interrupts_context = interest;
     add_open_files(server, analysis, &options);
     analysis->program = program_new(session, analysis->source, &options);
     if (analysis->program != NULL) evaluate(server, analysis);
     analysis->module = analysis->program != NULL ? program_module(analysis->program)
                                                  : parse_source(session, analysis->source);
     analysis->symbols = symbols_of(session->arena, session->names, analysis->module);
-    if (interrupted != NULL) *interrupted = interest.was_lost;
+    if (interrupted != NULL) *interrupted = interest->was_lost;
+    interest->server = NULL;
     return analysis;
 }

@@ -191,7 +191,9 @@ def check_completion(session):
     help_ = session.ask("signatureHelp", "x, keepdim=", len("x, keepdim="))
     begin, end = help_["signatures"][0]["parameters"][help_["activeParameter"]]["label"]
     assert help_["signatures"][0]["label"][begin:end].startswith("keepdim"), help_
-    session.edit("        self.sum(x, keepdim=\n        view", "        view")
+    session.edit("        self.sum(x, keepdim=\n        view", "        tilus.\n        view")
+    assert {"Script", "cdiv", "float16"} <= set(session.complete("        tilus.")), "evaluated when it is asked for"
+    session.edit("        tilus.\n        view", "        view")
     session.edit("# Text", "from tilus import flo\n# Text")
     assert {"float16", "float32", "Script"} <= set(session.complete("import flo"))
     session.edit("from tilus import flo\n", "import ti\n")

@@ -1,0 +1,2 @@
+" Kernels for tilec.
+autocmd BufNewFile,BufRead *.tile setfiletype tile
