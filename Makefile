@@ -359,7 +359,7 @@ EDITOR_FILES = $(addprefix $(EDITORS)/,README.md textmate/tile.tmLanguage.json v
 EDITOR_TABLES = compiler/syntax/token.c compiler/ir/dtype.c $(wildcard compiler/eval/*/builtins.def) stdlib/prelude.tile
 
 editors: $(EDITOR_FILES)
-$(EDITORS)/textmate/tile.tmLanguage.json: editors/words.awk $(EDITOR_TABLES) editors/textmate/tile.tmLanguage.json.in
+$(EDITORS)/textmate/tile.tmLanguage.json: editors/words.awk $(EDITOR_TABLES) editors/textmate/tile.json.in
 	@mkdir -p $(@D)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -v separator='|' -f $^ > $@
