@@ -20,9 +20,16 @@ typedef struct Masking {
 
 /* ---- what is a thread's own ---- */
 
+/* What threads tell each other in shared memory they meet for: it is apart until then. */
+static bool is_told(const Op *op)
+{
+    return op->code == OP_element_store && op_int(op, ATTR_apart, 0) &&
+           operand(op, memory)->type->kind == TYPE_SHARED;
+}
+
 static void find_joint(Op *op, void *context)
 {
-    *(bool *)context |= op_info(op->code)->traits & COOP || op_has_tiles(op);
+    *(bool *)context |= op_info(op->code)->traits & COOP || op_has_tiles(op) || is_told(op);
 }
 
 static bool is_joint(const Op *op)
