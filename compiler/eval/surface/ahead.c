@@ -2,17 +2,28 @@
  * place that asks for them. */
 #include "eval/surface/surface.h"
 
-#include <string.h>
+#include "base/vec.h"
 
-/* A call .METHOD(NAME, VALUE), or .METHOD(NAME, KEYWORD=VALUE). */
-typedef struct Saying {
-    Name name, method, keyword;
-    const Node *value; /* the first one's; NULL: none was found */
-} Saying;
+typedef VEC(const NodeCall *) Calls;
 
-static bool is_name_node(const Node *node, Name name)
+/* Calls .METHOD(NAME, VALUE), or .METHOD(NAME, KEYWORD=VALUE). */
+typedef struct Sayings {
+    Arena *arena;
+    Name method;
+    Calls calls;
+} Sayings;
+
+static void find_sayings(void *context, const Node *node)
 {
-    return node->kind == NODE_Name && NODE_AS(Name, node)->id == name;
+    Sayings *sayings = context;
+    if (node->kind == NODE_Call) {
+        const NodeCall *call = NODE_AS(Call, node);
+        if (call->func->kind == NODE_Attribute && call->args.count > 0 &&
+            NODE_AS(Attribute, call->func)->attr == sayings->method &&
+            call->args.items[0]->kind == NODE_Name)
+            vec_push(sayings->arena, &sayings->calls, call);
+    }
+    node_visit_children(node, find_sayings, context);
 }
 
 static const Node *value_given(const NodeCall *call, Name keyword)
@@ -25,51 +36,46 @@ static const Node *value_given(const NodeCall *call, Name keyword)
     return NULL;
 }
 
-static void find_saying(void *context, const Node *node)
-{
-    Saying *saying = context;
-    if (saying->value != NULL) return;
-    if (node->kind == NODE_Call) {
-        const NodeCall *call = NODE_AS(Call, node);
-        if (call->func->kind == NODE_Attribute && call->args.count > 0 &&
-            NODE_AS(Attribute, call->func)->attr == saying->method &&
-            is_name_node(call->args.items[0], saying->name))
-            saying->value = value_given(call, saying->keyword);
-    }
-    node_visit_children(node, find_saying, context);
-}
-
 static Name name_of(Eval *eval, const Object *text)
 {
     return intern(eval->session->names, text->as.text.data, text->as.text.length);
 }
 
-/* The value as the frame's names have it now; None: there is none yet. */
-static Object *value_in(Eval *eval, Frame *frame, const Node *value)
+/* As the frame's names have it now; NULL: it has no value yet. */
+static Object *value_in(Eval *eval, Frame *frame, const Node *node)
 {
     Frame *here = eval->frame;
+    if (node == NULL) return NULL;
     eval->frame = frame;
     eval->quiet++;
-    Object *object = eval_expr(eval, value);
+    Object *object = eval_expr(eval, node);
     eval->quiet--;
     eval->frame = here;
-    return object != NULL ? object : eval->none;
+    return object;
 }
 
-/* said_of(x, method, keyword): what a call of the method in the text around says of the variable
- * x. */
+static bool is_same(const Object *a, const Object *b)
+{
+    if (a == b) return true;
+    return a != NULL && object_is_staged(a) && object_is_staged(b) && a->as.ir.var != NULL &&
+           a->as.ir.var == b->as.ir.var;
+}
+
+/* said_of(x, method, keyword): what a call of the method in the text around says of x, which the
+ * call's first argument names. */
 Object *core_said_of(Eval *eval, const Bound *bound)
 {
-    const Object *x = bound->values[0];
-    Saying saying = {.method = name_of(eval, bound->values[1]),
-                     .keyword = name_of(eval, bound->values[2])};
-    if (!object_is_staged(x) || x->as.ir.var == NULL || x->as.ir.var->name == NULL)
-        return eval->none;
-    saying.name = x->as.ir.var->name;
-    for (Frame *frame = eval->frame; frame != NULL && saying.value == NULL; frame = frame->caller) {
+    const Name keyword = name_of(eval, bound->values[2]);
+    for (Frame *frame = eval->frame; frame != NULL; frame = frame->caller) {
+        Sayings sayings = {.arena = eval->arena, .method = name_of(eval, bound->values[1])};
         if (frame->function == NULL) continue;
-        node_visit_children(frame->function->node, find_saying, &saying);
-        if (saying.value != NULL) return value_in(eval, frame, saying.value);
+        node_visit_children(frame->function->node, find_sayings, &sayings);
+        for (size_t i = 0; i < sayings.calls.count; i++) {
+            const NodeCall *call = sayings.calls.data[i];
+            if (!is_same(value_in(eval, frame, call->args.items[0]), bound->values[0])) continue;
+            Object *said = value_in(eval, frame, value_given(call, keyword));
+            if (said != NULL) return said;
+        }
     }
     return eval->none;
 }
