@@ -18,10 +18,11 @@ mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' | awk '$1 == "bo
 if [ ! -e "$root/etc/debian_version" ]; then
     debootstrap --variant=minbase --include=ca-certificates,make bookworm "$root" "$mirror" >"$root.log" 2>&1 || { tail -n 20 "$root.log"; exit 1; }
     rm -rf "$root/etc/apt/sources.list" "$root/etc/apt/sources.list.d"
-    for path in apt/sources.list apt/sources.list.d apt/preferences.d apt/trusted.gpg.d apt/apt.conf.d apt/keyrings ssl/certs resolv.conf hosts; do
-        [ ! -e "/etc/$path" ] || { mkdir -p "$root/etc/$(dirname "$path")" && cp -rL "/etc/$path" "$root/etc/$(dirname "$path")/"; }
+    for path in apt/sources.list apt/sources.list.d apt/preferences.d apt/trusted.gpg.d apt/apt.conf.d apt/keyrings resolv.conf hosts; do
+        [ ! -e "/etc/$path" ] || { mkdir -p "$root/etc/$(dirname "$path")" && cp -rL --remove-destination "/etc/$path" "$root/etc/$(dirname "$path")/"; }
     done
-    cp -r /usr/share/keyrings "$root/usr/share/"
+    cp -rn /usr/share/keyrings "$root/usr/share/"
+    cp -rn /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null && chroot "$root" update-ca-certificates >/dev/null 2>&1
 fi
 
 rm -rf "$root/tilec"
