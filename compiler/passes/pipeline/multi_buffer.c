@@ -713,14 +713,15 @@ static bool is_in_loop(const Op *op)
     return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
 }
 
-/* In a loop small tiles go through registers, where the next ones can be fetched ahead: not those
- * of a branch. */
+/* In a loop small tiles go through registers, where the next ones can be fetched ahead. In a branch
+ * nothing is: there those do of which a thread has less than cp.async moves at a time, as loads are
+ * in flight together without being waited for together. Groups take their branch each time. */
 static bool goes_through_registers(const Op *copy)
 {
-    const Type *tile = operand(copy, tile)->type;
-    const int64_t bytes = type_bytes(tile);
-    return is_in_loop(copy) && copy->parent->parent->code != OP_if &&
-           bytes <= (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
+    const int64_t bytes = type_bytes(operand(copy, tile)->type), threads = op_threads(copy).count;
+    const Op *around = copy->parent->parent;
+    if (!is_in_loop(copy) || bytes > (int64_t)COST_COPY_BY_REGISTERS * threads) return false;
+    return around->code != OP_if || is_group(around) || bytes < ACCESS_BYTES * threads;
 }
 
 static void copy_through_registers(const Pass *pass, Op *copy)
@@ -737,7 +738,8 @@ static void copy_through_registers(const Pass *pass, Op *copy)
     load->attr_count = copy->attr_count;
     build2(&builder, OP_shared_store, operand(copy, tile), &load->results[0]);
     kernel_remark(pass->kernel, copy->span,
-                  "a copy through registers: it has %d bytes a thread or fewer", REGISTER_BYTES);
+                  "a copy through registers: it has %d bytes a thread or fewer",
+                  COST_COPY_BY_REGISTERS);
     op_erase(copy);
 }
 
@@ -762,7 +764,17 @@ static bool meets(Copies *copies, const Op *next)
     return false;
 }
 
-/* Those with nothing but pure ops between are waited for together, unless they meet. */
+/* Reads of global memory, and a thread's own arrays: the copies may be in flight meanwhile. */
+static bool is_apart(const Op *op)
+{
+    if (op_has(op, PURE)) return !op_has(op, COOP);
+    const Value *memory = op_has(op, ACCESS | ELEMENT) ? op_memory(op) : NULL;
+    if (!memory || op_has(op, ATOMIC)) return false;
+    return memory->type->kind == TYPE_LOCAL ||
+           (memory->type->kind == TYPE_VIEW && !op_has(op, WRITES));
+}
+
+/* Those with nothing else between are waited for together, unless they meet. */
 static void copy_at_once(Copies *copies, Op *copy)
 {
     Builder builder = builder_before(copy);
@@ -772,8 +784,7 @@ static void copy_at_once(Copies *copies, Op *copy)
     begun->attr_count = copy->attr_count;
     op_set_int(begun, ATTR_stages, 1);
     Op *next = copy->next;
-    while (next && op_info(next->code)->traits & PURE && !(op_info(next->code)->traits & COOP))
-        next = next->next;
+    while (next && is_apart(next)) next = next->next;
     if (!next || next->code != OP_copy || goes_through_registers(next) || meets(copies, next)) {
         build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
         build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
