@@ -53,6 +53,11 @@ $(GEN)/explain_text.c: compiler/base/explain.awk compiler/base/diag.def compiler
 	@mkdir -p $(GEN)
 	LC_ALL=C awk -f $^ > $@
 
+# What the language server says of the dialects' names.
+$(GEN)/sentences_text.c: compiler/lsp/sentences.awk $(sort $(wildcard man/reference/*.txt))
+	@mkdir -p $(GEN)
+	LC_ALL=C awk -f $^ > $@
+
 # ---- the compiler: one archive a folder, so that the linker holds the include table a second time ---
 
 FOLDERS = base target syntax ir eval passes codegen emit
@@ -83,7 +88,7 @@ $(BUILD)/obj/gen/%.o: $(GEN)/%.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS_COMPILER) -Wno-unused-parameter -Wno-unused-variable -c $< -o $@
 
-MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/build/*.c compiler/lsp/*.c compiler/command/*.c compiler/command/*/*.c))
+MAIN_OBJ = $(patsubst compiler/%.c,$(BUILD)/obj/%.o,$(wildcard compiler/*.c compiler/build/*.c compiler/lsp/*.c compiler/command/*.c compiler/command/*/*.c)) $(BUILD)/obj/gen/sentences_text.o
 LIBS = $(foreach f,emit codegen passes eval ir syntax target base,$(BUILD)/lib/$(f).a)
 LLVM_LIBS = $(shell $(LLVM_CONFIG) --link-static --ldflags --libs nvptx x86 aarch64 passes orcjit 2>/dev/null)
 SYSTEM_LIBS = -static-libstdc++ -static-libgcc -Wl,-Bstatic -ljansson -lz -lzstd -Wl,-Bdynamic -lpthread -ldl -lm

@@ -51,7 +51,7 @@ function room_of(path,   parts, n, name) {
     name = parts[n]
     sub(/\..*/, "", name)
     if (n == 1) return name in root ? name : name == "commands" ? "options" : "main"
-    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : name ~ /^explain_/ ? "base" : "eval/python"
+    if (parts[1] == "gen") return name ~ /^tile_/ ? "syntax" : name ~ /^ir_/ ? "ir" : name ~ /^explain_/ ? "base" : name ~ /^sentences_/ ? "lsp" : "eval/python"
     if (path ~ /^ir\/dtype(\.|$)/) return "ir/dtype" # the element types, which the language has too
     if (path ~ /^passes\/pass(\.h|es\.def)/) return "passes/pass"
     if (parts[1] == "command" || path ~ /^ir\/verify\//) return parts[1]

@@ -96,6 +96,23 @@ static void show_attribute(Document *document, const Node *node, uint32_t offset
         resolve_path(values, block, span.source->text + span.begin, span.end - span.begin);
 }
 
+/* Of a keyword what is called, with its parameters. */
+static void show_keyword(Document *document, const Node *node, uint32_t offset, Shown *shown)
+{
+    const Source *source = document_tree(document)->source;
+    const Analysis *values = document->values;
+    const Cursor cursor = cursor_at(source, offset);
+    if (cursor.call == UINT32_MAX) return;
+    const char *path = source->text + cursor.callee;
+    const size_t length = cursor.call - cursor.callee;
+    size_t last = length;
+    while (last > 0 && path[last - 1] != '.') last--;
+    Block *block = cursor_block(source, cursor.line, values->symbols);
+    shown->span = name_span(node);
+    shown->name = intern(values->session->names, path + last, length - last);
+    shown->object = resolve_path(values, block, path, length);
+}
+
 /* ---- the layout ---- */
 
 typedef struct AssignSearch {
@@ -148,5 +165,7 @@ json_t *on_hover(Server *server, const json_t *params, Failure *failure)
         show_layout(server, document, use, &shown);
     } else if (part != NULL && part->kind == NODE_Attribute)
         show_attribute(document, part, offset, &shown);
+    else if (part != NULL)
+        show_keyword(document, part, offset, &shown);
     return hover_of(server, document->values, &shown);
 }

@@ -264,8 +264,15 @@ void put_signature(Arena *arena, const char *name, const ObjectFacts *facts, Buf
 /* The names that keywords may have. */
 void parameter_names(Arena *arena, Interner *names, const ObjectFacts *facts, Names *out);
 bool facts_can_be_called(const ObjectFacts *facts);
-/* Its docstring, the comment above it, or the compiler's own sentence; NULL: none. */
+/* Its docstring, what the manual says of it (sentences.awk), the comment above it, or the
+ * compiler's own sentence; NULL: none. */
 const char *documentation(Arena *arena, const ObjectFacts *facts);
+
+typedef struct Sentence {
+    const char *dialect, *name, *text;
+} Sentence;
+extern const Sentence sentences[];
+extern const size_t sentence_count;
 
 /* ---- signature.c ---- */
 

@@ -215,10 +215,48 @@ static const char *comment_above(Arena *arena, Span definition)
     return copy;
 }
 
+/* The name that a definition gives, as far as it is a function or class. */
+static const char *defined_name(Arena *arena, Span definition)
+{
+    const char *text = definition.source->text + definition.begin;
+    const char *word = strncmp(text, "def ", 4) == 0     ? text + 4
+                       : strncmp(text, "class ", 6) == 0 ? text + 6
+                                                         : NULL;
+    return word != NULL ? arena_copy_text(arena, word, strcspn(word, "([: ")) : NULL;
+}
+
+static bool is_of_dialect(const char *path, const char *dialect)
+{
+    static const char LIBRARY[] = "<stdlib>/";
+    const size_t library = sizeof LIBRARY - 1, length = strlen(dialect);
+    return strncmp(path, LIBRARY, library) == 0 && strncmp(path + library, dialect, length) == 0 &&
+           path[library + length] == '/';
+}
+
+/* By the name alone; else by the last part of a dotted one, if there is one alone. */
+static const char *manual_sentence(Arena *arena, Span definition)
+{
+    const char *name = definition.source != NULL ? defined_name(arena, definition) : NULL;
+    const char *found = NULL;
+    int count = 0;
+    for (size_t i = 0; name != NULL && i < sentence_count; i++) {
+        const Sentence *row = &sentences[i];
+        const char *dot = strrchr(row->name, '.');
+        if (!is_of_dialect(definition.source->path, row->dialect)) continue;
+        if (strcmp(row->name, name) == 0) return row->text;
+        if (dot == NULL || strcmp(dot + 1, name) != 0) continue;
+        found = row->text;
+        count++;
+    }
+    return count == 1 ? found : NULL;
+}
+
 const char *documentation(Arena *arena, const ObjectFacts *facts)
 {
     const char *own = facts->category != CATEGORY_CLASS ? docstring(facts->function) : NULL;
     if (own != NULL) return own;
     if (facts->sentence != NULL) return facts->sentence;
-    return facts->category != CATEGORY_MODULE ? comment_above(arena, facts->definition) : NULL;
+    if (facts->category == CATEGORY_MODULE) return NULL;
+    const char *sentence = manual_sentence(arena, facts->definition);
+    return sentence != NULL ? sentence : comment_above(arena, facts->definition);
 }

@@ -145,6 +145,8 @@ def check_hover(session):
     assert "n: i32" in session.hover("n // self.width")
     assert "width: int = 64" in session.hover("self.width\n", 6)
     assert "def load_global(src, /, *, offsets, shape" in session.hover("load_global")
+    assert "A part of a view as a tile" in session.hover("load_global"), "a sentence of the manual"
+    assert "def load_global(" in session.hover("offsets=[self"), "a keyword is of what is called"
     assert "module math" in session.hover("math.pi")
     assert "float = 3.14159" in session.hover("math.pi", 6)
     assert "def scaled(tile, factor)" in session.hover("self.scaled", 6)
