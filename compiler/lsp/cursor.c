@@ -215,6 +215,8 @@ static Block *inner_block(const Symbols *symbols, const Block *outer, const Line
 
 enum { DEEPEST_BLOCK = 32 };
 
+/* A line that closes brackets belongs to the statement above it, as where a header takes several.
+ */
 Block *cursor_block(const Source *source, uint32_t line, const Symbols *symbols)
 {
     Line names[DEEPEST_BLOCK];
@@ -223,7 +225,7 @@ Block *cursor_block(const Source *source, uint32_t line, const Symbols *symbols)
     const Line own = line_at(source, number);
     for (size_t indent = own.indent; indent > 0 && --number > 0;) {
         const Line above = line_at(source, number);
-        if (above.length == 0 || above.indent >= indent || *above.text == '#') continue;
+        if (above.length == 0 || above.indent >= indent || strchr("#)]}", *above.text)) continue;
         const Line name = defined_name(&above);
         indent = above.indent;
         if (name.length > 0 && count < DEEPEST_BLOCK) names[count++] = name;

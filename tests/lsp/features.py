@@ -21,7 +21,9 @@ class Squares(tilus.Script):
     def scaled(self, tile, factor):
         return tile * factor
 
-    def __call__(self, n: int32, source: ~float32, target: ~float32):
+    def __call__(
+        self, n: int32, source: ~float32, target: ~float32
+    ):
         self.attrs.blocks = n // self.width
         self.attrs.warps = 1
         view = self.global_view(source, dtype=float32, shape=[n])
