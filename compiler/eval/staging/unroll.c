@@ -2,6 +2,8 @@
  * decides whether an iteration leaves the loop, the others are staged for the ways that stay. */
 #include "eval/staging/staging.h"
 
+#include "ir/op_vec.h"
+
 typedef struct Unrolling {
     const Node *node;
     Nodes body, orelse;
@@ -38,9 +40,72 @@ static Flow next_item(Eval *eval, Unrolling *unrolling)
     return eval_step(eval, eval->at) && bind_item(eval, target, item) ? FLOW_NEXT : FLOW_ERROR;
 }
 
+/* ---- what a test did that the loop does itself ---- */
+
+static void find_effect(Op *op, void *context)
+{
+    *(bool *)context |= op_has(op, WRITES) || op->code == OP_var_set;
+}
+
+static bool has_effect(Op *op)
+{
+    bool found = false;
+    find_effect(op, &found);
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_effect, &found);
+    return found;
+}
+
+typedef struct Users {
+    const OpVec *ops;
+    bool found;
+} Users;
+
+static void find_user(Op *op, void *context)
+{
+    Users *users = context;
+    for (int i = 0; i < op->operand_count; i++)
+        for (size_t k = 0; k < users->ops->count; k++)
+            users->found |= op->operands[i]->op == users->ops->data[k];
+}
+
+static bool uses_any(Op *op, const OpVec *ops)
+{
+    Users users = {ops, false};
+    find_user(op, &users);
+    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_user, &users);
+    return users.found;
+}
+
+static void find_named(void *context, const Node *node)
+{
+    *(bool *)context |= node->kind == NODE_NamedExpr;
+    node_visit_children(node, find_named, context);
+}
+
+/* Takes back what happened since `before`, and what follows from it; what it computed beside may
+ * stay. A name that the test gives has its value from there. */
+static void take_back(Eval *eval, const Node *test, Op *before)
+{
+    OpVec done = {0};
+    bool named = false;
+    find_named(&named, test);
+    if (named) return;
+    for (Op *op = before ? before->next : eval->builder.region->first;
+         op && op != eval->builder.before; op = op->next)
+        if (has_effect(op) || uses_any(op, &done)) vec_push(eval->arena, &done, op);
+    while (done.count > 0) op_erase(done.data[--done.count]);
+}
+
+static Op *latest_op(const Eval *eval)
+{
+    if (eval->staging == NULL || eval->builder.region == NULL) return NULL;
+    return eval->builder.before ? eval->builder.before->previous : eval->builder.region->last;
+}
+
 static Flow next_test(Eval *eval, Unrolling *unrolling)
 {
     const NodeWhile *node = NODE_AS(While, unrolling->node);
+    Op *before = latest_op(eval);
     Object *test = eval_expr(eval, node->test);
     bool truth;
     eval_move_to(eval, node->test);
@@ -49,6 +114,7 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
         if (host_part_refuses_loop(eval, eval->at)) return FLOW_ERROR;
         if (unrolling->guarded && node->orelse.count > 0)
             return FAIL(eval, unsupported, eval->at, "the 'else' of this loop"), FLOW_ERROR;
+        take_back(eval, node->test, before);
         unrolling->finished = true;
         return FLOW_BREAK;
     }
