@@ -403,6 +403,7 @@ def pretend():
     import warp.tests.unittest_utils as utils
     device = [context.runtime.get_device("cpu")]
     device[0].max_shared_memory_per_block, device[0].arch = 227 * 1024, 90
+    context.Device.get_cuda_compile_arch = lambda self: 90
     for name in ("get_test_devices", "get_cuda_test_devices", "get_selected_cuda_test_devices"):
         setattr(utils, name, lambda *ignored, **more: device)
     utils.get_cpu_test_devices = lambda *ignored: []

@@ -125,6 +125,13 @@ static void make_custom_vjp(Maker *maker)
     maker->f = op->results;
 }
 
+static void make_grad(Maker *maker)
+{
+    Op *op = build_op(&maker->b, OP_grad, 1, &maker->f, 1, &maker->f->type);
+    yield_one(op->regions[0], op->span, region_add_argument(op->regions[0], maker->f->type, NULL));
+    maker->f = op->results;
+}
+
 static void make_scalars(Maker *maker)
 {
     static const OpCode integers[] = {OP_add,      OP_sub,      OP_mul, OP_div, OP_rem,
@@ -140,6 +147,7 @@ static void make_scalars(Maker *maker)
     maker->f = build3(&maker->b, OP_slope, maker->f, maker->f, maker->f);
     maker->f = build2(&maker->b, OP_replayed, maker->f, maker->f);
     make_custom_vjp(maker);
+    make_grad(maker);
     static const OpCode floats[] = {OP_sqrt, OP_floor, OP_ceil, OP_trunc, OP_round};
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
         maker->f = build1(&maker->b, floats[i], maker->f);

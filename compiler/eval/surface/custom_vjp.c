@@ -1,4 +1,5 @@
-/* custom_vjp.c: functions of which the author says how they are differentiated. */
+/* custom_vjp.c: functions of which the author says how they are differentiated, and gradients of
+ * functions that a kernel asks for. */
 #include "eval/surface/surface.h"
 
 #include "ir/rebuild.h"
@@ -38,11 +39,11 @@ static Object *form_of(const Object *result)
 
 /* What the function gives becomes what the region yields. */
 static bool stage_region(Eval *eval, Region *region, Object *function, const Object *arguments,
-                         Span at, int *count, Value ***out, Object **form)
+                         bool is_differentiated, Span at, int *count, Value ***out, Object **form)
 {
     const bool differentiates = eval->differentiates;
     const Control control = control_enter(eval, region);
-    eval->differentiates = false;
+    eval->differentiates = is_differentiated;
     Object *result =
         call_simple(eval, function, (int)arguments->as.list.count, arguments->as.list.items, at);
     eval->differentiates = differentiates;
@@ -114,13 +115,13 @@ Object *core_custom_vjp(Eval *eval, const Bound *bound)
                            bound->at);
     if (!stage_ready(eval, bound->at)) return NULL;
     Op *op = stage_inputs(eval, inputs, bound->at);
-    if (op == NULL ||
-        !stage_region(eval, op->regions[0], forward, inputs, bound->at, &count, &results, &form))
+    if (op == NULL || !stage_region(eval, op->regions[0], forward, inputs, false, bound->at, &count,
+                                    &results, &form))
         return NULL;
     op = with_results(op, count, results, eval->arena);
     const Object *arguments = open_backward(eval, op->regions[1], count, results, form);
-    if (!stage_region(eval, op->regions[1], backward, arguments, bound->at, &given, &adjoints,
-                      &none))
+    if (!stage_region(eval, op->regions[1], backward, arguments, false, bound->at, &given,
+                      &adjoints, &none))
         return NULL;
     if (given != op->operand_count)
         return FAIL(eval, expected_kind, bound->at, "what backward gives",
@@ -130,4 +131,32 @@ Object *core_custom_vjp(Eval *eval, const Bound *bound)
     if (form != NULL)
         return object_list(eval, OBJECT_TUPLE, (Object *[]){list_of(eval, count, made), form}, 2);
     return count == 1 ? object_ir(eval, made[0]) : list_of(eval, count, made);
+}
+
+/* gradient(function, *inputs). */
+Object *core_gradient(Eval *eval, const Bound *bound)
+{
+    const Object *inputs = bound->rest;
+    int count = 0, given = 0;
+    Value **values, **made;
+    Object *form;
+    if (!stage_ready(eval, bound->at) ||
+        !values_of(eval, (Object *)(uintptr_t)inputs, bound->at, &count, &values))
+        return NULL;
+    const Type **types = arena_new_array(eval->arena, const Type *, count + 1);
+    for (int i = 0; i < count; i++) {
+        types[i] = values[i]->type;
+        if (!is_of_floats(values[i]))
+            return FAIL(eval, expected_kind, bound->at, "what a gradient is asked by",
+                        "a number or tile of floats", object_repr(eval, inputs->as.list.items[i]));
+    }
+    Op *op = build_op(&eval->builder, OP_grad, count, values, count, types);
+    Value **arguments = arena_new_array(eval->arena, Value *, count + 1);
+    for (int i = 0; i < count; i++)
+        arguments[i] = region_add_argument(op->regions[0], types[i], NULL);
+    if (!stage_region(eval, op->regions[0], bound->values[0], list_of(eval, count, arguments), true,
+                      bound->at, &given, &made, &form))
+        return NULL;
+    for (int i = 0; i < count; i++) made[i] = &op->results[i];
+    return list_of(eval, count, made);
 }

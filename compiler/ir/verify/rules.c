@@ -498,6 +498,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_while] = rule_while,
     [OP_if] = rule_if,
     [OP_custom_vjp] = rule_custom_vjp,
+    [OP_grad] = rule_grad,
     [OP_yield] = rule_yield,
     [OP_condition] = rule_condition,
     [OP_var] = rule_var,

@@ -71,14 +71,14 @@ static inline bool parts_are_bits(const Op *op)
 typedef bool Rule(const Check *check);
 Rule rule_anchor, rule_const, rule_assume, rule_barrier, rule_block, rule_condition, rule_for,
     rule_i32, rule_if, rule_in_group, rule_launch, rule_print, rule_var, rule_var_get, rule_var_set,
-    rule_while, rule_custom_vjp, rule_yield, rule_atom, rule_atomic, rule_red, rule_broadcast,
-    rule_convert, rule_copy, rule_cp_async, rule_dot, rule_element_atomic, rule_element_load,
-    rule_element_store, rule_gather, rule_iota, rule_item, rule_load, rule_local_alloc, rule_part,
-    rule_put, rule_reduce, rule_reshape, rule_same_dtype, rule_scan, rule_shared_alloc,
-    rule_shared_load, rule_shared_reshape, rule_mbarrier, rule_stage, rule_shared_store,
-    rule_shared_view, rule_store, rule_tma_load, rule_tma_store, rule_tma_store_wait,
-    rule_transpose, rule_view, rule_vote, rule_shared_peer, rule_cluster_address, rule_grid_sync,
-    rule_setmaxnreg;
+    rule_while, rule_custom_vjp, rule_grad, rule_yield, rule_atom, rule_atomic, rule_red,
+    rule_broadcast, rule_convert, rule_copy, rule_cp_async, rule_dot, rule_element_atomic,
+    rule_element_load, rule_element_store, rule_gather, rule_iota, rule_item, rule_load,
+    rule_local_alloc, rule_part, rule_put, rule_reduce, rule_reshape, rule_same_dtype, rule_scan,
+    rule_shared_alloc, rule_shared_load, rule_shared_reshape, rule_mbarrier, rule_stage,
+    rule_shared_store, rule_shared_view, rule_store, rule_tma_load, rule_tma_store,
+    rule_tma_store_wait, rule_transpose, rule_view, rule_vote, rule_shared_peer,
+    rule_cluster_address, rule_grid_sync, rule_setmaxnreg;
 bool rule_cluster(const Check *check, const Op *launch); /* {cluster} */
 
 #endif

@@ -273,6 +273,20 @@ bool rule_custom_vjp(const Check *check)
                    "the second region yields an adjoint for each input");
 }
 
+bool rule_grad(const Check *check)
+{
+    const Op *op = check->op;
+    const Region *region = op->regions[0];
+    bool fine =
+        region->argument_count == op->operand_count && op->result_count == op->operand_count;
+    for (int i = 0; fine && i < op->operand_count; i++)
+        fine = region->arguments[i]->type == op->operands[i]->type &&
+               op->results[i].type == op->operands[i]->type &&
+               dtype_is_float(op->operands[i]->type->dtype);
+    return require(check, fine, "inputs are floats: an argument of the region and a result each") &&
+           require(check, ends_with(region, 0), "the region yields");
+}
+
 /* The region's op is the one that the terminator belongs to, and nothing follows. */
 bool rule_yield(const Check *check)
 {
@@ -280,9 +294,9 @@ bool rule_yield(const Check *check)
     bool belongs =
         around != NULL &&
         (around->code == OP_for || around->code == OP_if || around->code == OP_custom_vjp ||
-         (around->code == OP_while && op->parent == around->regions[1]));
+         around->code == OP_grad || (around->code == OP_while && op->parent == around->regions[1]));
     return require(check, belongs,
-                   "'yield' ends regions of for, if, custom_vjp, and the second of while") &&
+                   "'yield' ends regions of for, if, custom_vjp, grad, and the second of while") &&
            require(check, op->next == NULL, "ops follow the end of the region");
 }
 

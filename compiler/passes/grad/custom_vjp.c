@@ -168,7 +168,8 @@ void settle_custom_vjp(Grad *grad, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) settle_custom_vjp(grad, op->regions[i]);
+        for (int i = 0; i < op->region_count && op->code != OP_grad; i++)
+            settle_custom_vjp(grad, op->regions[i]);
         if (op->code == OP_custom_vjp) put_first_region(op);
         if (op->code == OP_replayed) put_second_value(grad, op);
     }

@@ -58,6 +58,7 @@ typedef struct Grad {
     Scope *scope;
     int64_t threads; /* of a block */
     bool consumes, failed;
+    bool is_inner; /* of a function inside of a kernel, by its inputs alone */
 } Grad;
 
 /* ---- adjoints.c ---- */
@@ -100,6 +101,10 @@ void replay(Grad *grad, const Region *region, bool again);
 /* One op by itself, at the builder; its values are the replayed ones. */
 Op *replay_op(Grad *grad, const Op *op, bool again);
 void reverse(Grad *grad, Region *region);
+/* What ops slope say was of use until now; gradients of functions keep theirs. */
+void drop_slopes(Region *region);
+/* Whether each read of the replay finds what the program did; else it is refused. */
+bool reads_are_fresh(Grad *grad);
 /* The launch that goes back through it, behind all others; NULL: refused. */
 Op *differentiate(Grad *grad, Op *launch);
 
@@ -129,8 +134,14 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 
 /* ---- custom_vjp.c ---- */
 
-/* Replayed ops of that kind are what their first regions do. */
+/* Replayed ops of that kind are what their first regions do, but in functions whose gradient is
+ * still to be computed. */
 void settle_custom_vjp(Grad *grad, Region *region);
+
+/* ---- function_gradients.c ---- */
+
+/* Ops grad become what computes them, whose own adjoints nobody asks for. */
+bool settle_gradients(Kernel *kernel, const Target *target, Region *region);
 
 /* ---- memory.c ---- */
 

@@ -100,7 +100,7 @@ static Value *stride_of(Grad *grad, const Trips *trips)
 
 bool records_open(Grad *grad, States *states, const Trips *trips)
 {
-    Records *records = records_of(grad, trips);
+    Records *records = grad->is_inner ? NULL : records_of(grad, trips);
     if (!records) return false;
     states->records = records;
     states->base = first_record(grad, trips);

@@ -129,16 +129,20 @@ static Op *new_launch(Op *launch)
     return fresh;
 }
 
-static void drop_slope(Op *op, void *context)
+void drop_slopes(Region *region)
 {
-    (void)context;
-    if (op->code != OP_slope) return;
-    value_replace(op->results, operand(op, a));
-    op_erase(op);
+    for (Op *op = region->first, *next; op; op = next) {
+        next = op_next(op);
+        for (int i = 0; i < op->region_count && op->code != OP_grad; i++)
+            drop_slopes(op->regions[i]);
+        if (op->code != OP_slope) continue;
+        value_replace(op->results, operand(op, a));
+        op_erase(op);
+    }
 }
 
 /* Reads in the replay of what the program has written by then. */
-static bool reads_are_fresh(Grad *grad)
+bool reads_are_fresh(Grad *grad)
 {
     for (size_t i = 0; i < grad->stale.count && !grad->failed; i++)
         if (is_there(grad->stale.data[i].replayed))
@@ -161,7 +165,8 @@ Op *differentiate(Grad *grad, Op *launch)
     reverse(grad, region);
     scope_close(grad);
     if (grad->failed) return NULL;
-    region_visit(launch_region(fresh), drop_slope, NULL);
+    if (!settle_gradients(grad->kernel, grad->target, launch_region(fresh))) return NULL;
+    drop_slopes(launch_region(fresh));
     settle_custom_vjp(grad, launch_region(fresh));
     drop_unneeded(grad, launch_region(fresh));
     records_settle(grad);

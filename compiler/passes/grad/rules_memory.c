@@ -45,11 +45,12 @@ static ValueVec behind(Grad *grad, int count, Value *const *head, const Op *op, 
     return all;
 }
 
-/* That of the memory; where it is needed and there is none, NULL, and refused. */
+/* That of the memory; where it is needed and there is none, NULL, and refused, unless nobody asks
+ * for the gradient by memory. */
 static Value *adjoint_memory(Grad *grad, const Op *op, Value *memory)
 {
     Value *found = memory_adjoint(grad, memory);
-    if (!found)
+    if (!found && !(grad->is_inner && is_global(memory)))
         grad_refuse(grad, op,
                     "this memory has no gradient: it is not a parameter's of its own type");
     return found;

@@ -208,6 +208,15 @@ static bool promote_loop(Promotion *promotion, Op *op)
     return true;
 }
 
+/* What its region sets is the region's alone. */
+static bool promote_apart(Promotion *promotion, const Op *op)
+{
+    const size_t before = promotion->changes.count;
+    const bool fine = promote_region(promotion, op->regions[0]);
+    take_back(promotion, before);
+    return fine;
+}
+
 static void set_variable(Promotion *promotion, Builder *builder, Value *variable, Value *value)
 {
     const Op *said = map_get(&promotion->anchors, variable);
@@ -246,6 +255,7 @@ static bool promote_op(Promotion *promotion, Op *op)
         op_erase(op);
         return true;
     }
+    case OP_grad: return promote_apart(promotion, op);
     case OP_custom_vjp:
     case OP_if: return promote_if(promotion, op);
     case OP_for:
