@@ -160,6 +160,9 @@ void diag_push_frame(Diags *diags, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* In place of the row's own hint, for what was reported last. */
 void diag_hint(Diags *diags, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The place of what was reported last, and another one for it. */
+Span diag_place(const Diags *diags);
+void diag_move(Diags *diags, Span at);
 void diag_pop_frame(Diags *diags);
 void diag_limit_errors(Diags *diags, size_t max_errors);
 void diag_promote(Diags *diags, DiagCode code); /* a warning becomes an error */

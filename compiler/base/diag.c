@@ -164,6 +164,16 @@ void diag_hint(Diags *diags, const char *format, ...)
     va_end(arguments);
 }
 
+Span diag_place(const Diags *diags)
+{
+    return diags->last != NULL ? diags->last->at : (Span){0};
+}
+
+void diag_move(Diags *diags, Span at)
+{
+    if (diags->last != NULL) diags->last->at = at;
+}
+
 void diag_push_frame(Diags *diags, Span at, const char *format, ...)
 {
     va_list arguments;

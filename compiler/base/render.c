@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAB_WIDTH = 8, SHOWN_COLUMNS = 160, GUTTER = 5 };
+enum { TAB_WIDTH = 8, SHOWN_COLUMNS = 160, GUTTER = 5, SHOWN_LINES = 5, SHOWN_BYTES = 600 };
 
 typedef struct Style {
     const char *bold, *red, *yellow, *cyan, *green, *off;
@@ -135,45 +135,106 @@ static void put_place(Buf *out, const Style *style, Span at)
 }
 
 /* What is said, which may quote the file or the command line: bytes that could steer the terminal
- * are written as numbers. */
+ * are written as numbers. Of a line that is very long the end is left out. */
 static void put_said(Buf *out, const char *text)
 {
     const size_t length = strlen(text);
-    for (size_t i = 0; i < length;) {
+    for (size_t i = 0, line = 0; i < length;) {
         const size_t begin = i;
         const bool fine = next_character(text, length, &i) != 0xfffd || text[begin] == '\n';
+        if (text[begin] == '\n') line = i;
+        if (begin - line > SHOWN_BYTES && begin >= line) {
+            buf_text(out, " ...");
+            i = begin + strcspn(text + begin, "\n");
+            line = i;
+            continue;
+        }
         if (fine) buf_bytes(out, text + begin, i - begin);
         for (size_t j = begin; !fine && j < i; j++)
             buf_printf(out, "\\x%02x", (unsigned)(unsigned char)text[j]);
     }
 }
 
-static void put_notes(Buf *out, const Style *style, const NoteVec *notes)
+/* ---- a message: five lines, if what happened takes one ---- */
+
+/* The notes of a message in their order, then the calls that were open. */
+typedef struct Asides {
+    const NoteVec *notes, *frames;
+} Asides;
+
+static const Note *aside(const Asides *asides, size_t index)
 {
-    for (size_t i = 0; i < notes->count; i++) {
-        const Note *note = &notes->data[i];
-        if (note->at.source != NULL)
-            put_place(out, style, note->at);
-        else
-            buf_text(out, "  ");
-        buf_printf(out, "%snote:%s ", style->cyan, style->off);
-        put_said(out, note->text);
+    const size_t notes = asides->notes->count;
+    return index < notes ? &asides->notes->data[index] : &asides->frames->data[index - notes];
+}
+
+/* Behind the aside before it on the same line, with its place in brackets. */
+static void put_joined(Buf *out, const Note *note, const Note *before)
+{
+    buf_text(out, "; ");
+    put_said(out, note->text);
+    if (note->at.source == NULL) return;
+    const Location location = source_location(note->at.source, note->at.begin);
+    buf_text(out, " (");
+    if (note->at.source != before->at.source) buf_printf(out, "%s:", note->at.source->path);
+    buf_printf(out, "%u:%u)", location.line, location.column);
+}
+
+static void put_aside(Buf *out, const Style *style, const Note *note)
+{
+    if (note->at.source != NULL)
+        put_place(out, style, note->at);
+    else
+        buf_text(out, "  ");
+    buf_printf(out, "%snote:%s ", style->cyan, style->off);
+    put_said(out, note->text);
+}
+
+/* In so many lines, of which two are the source's where the message has no place of its own: calls
+ * share one, and so does what is left over. */
+static void put_asides(Buf *out, const Style *style, const Asides *asides, int lines, bool placed)
+{
+    const size_t notes = asides->notes->count, count = notes + asides->frames->count;
+    bool shows = !placed && lines >= 3 + (count > 1), shown = false;
+    for (size_t i = 0; i < count; i++) {
+        const Note *note = aside(asides, i);
+        if (i == 0 || shown || (i <= notes && lines > 0)) {
+            if (i > 0 && !shown) buf_char(out, '\n');
+            put_aside(out, style, note);
+            lines--;
+        } else {
+            put_joined(out, note, aside(asides, i - 1));
+        }
+        shown = shows && note->at.source != NULL;
+        if (!shown) continue;
         buf_char(out, '\n');
-        if (note->at.source != NULL) put_excerpt(out, style, style->cyan, note->at);
+        put_excerpt(out, style, style->cyan, note->at);
+        shows = false;
+        lines -= 2;
     }
+    if (count > 0 && !shown) buf_char(out, '\n');
+}
+
+static int count_lines(const char *text)
+{
+    int lines = 1;
+    for (; *text != '\0'; text++) lines += *text == '\n';
+    return lines;
 }
 
 static void put_report(Buf *out, const Style *style, const Report *report)
 {
     const DiagRow *row = diag_row(report->code);
     const char *colour = severity_colour(style, report->severity);
+    const bool placed = report->at.source != NULL;
+    const int taken = count_lines(report->text) + (placed ? 2 : 0) + (report->hint != NULL);
     put_place(out, style, report->at);
     buf_printf(out, "%s%s:%s %s", colour, severity_name(report->severity), style->off, style->bold);
     put_said(out, report->text);
     buf_printf(out, "%s [%s]\n", style->off, row->code);
-    if (report->at.source != NULL) put_excerpt(out, style, colour, report->at);
-    put_notes(out, style, &report->notes);
-    put_notes(out, style, &report->frames);
+    if (placed) put_excerpt(out, style, colour, report->at);
+    const int left = SHOWN_LINES - taken;
+    put_asides(out, style, &(Asides){&report->notes, &report->frames}, left > 1 ? left : 1, placed);
     if (report->hint == NULL) return;
     buf_printf(out, "  %shint:%s ", style->cyan, style->off);
     put_said(out, report->hint);

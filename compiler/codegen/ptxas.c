@@ -312,9 +312,9 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
     const ImageEntry *entry = image->entries;
     const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
     if (codegen->options.optimise == 0 || image->asked_once || image->entry_count != 1 ||
-        entry->registers == 0 || entry->spill_bytes > 0 || entry->persistent || entry_blocks(entry) > 1 ||
-        entry->cooperative || image->in_order || strstr(image->ptx, "mma") != NULL ||
-        strstr(image->ptx, "setmaxnreg") != NULL)
+        entry->registers == 0 || entry->spill_bytes > 0 || entry->persistent ||
+        entry_blocks(entry) > 1 || entry->cooperative || image->in_order ||
+        strstr(image->ptx, "mma") != NULL || strstr(image->ptx, "setmaxnreg") != NULL)
         return 0;
     const Target *target = image->target;
     const int unit = target->register_unit, taken = (entry->registers + unit - 1) / unit * unit,
@@ -370,13 +370,32 @@ static const char *try_other_order(Codegen *codegen, PtxasJob *job, Image *image
     return try_again(codegen, job, image, image->ptx, spills, report);
 }
 
+/* A ptxas that is older than the PTX: it says "Unsupported .version 8.7; current version is '8.5'".
+ */
+static bool tell_old(Codegen *codegen, const PtxasJob *job, const Image *image, const char *fault)
+{
+    static const char SAYS[] = "current version is '";
+    const char *known = strstr(fault, SAYS);
+    if (known == NULL || strstr(fault, "nsupported .version") == NULL) return false;
+    known += strlen(SAYS);
+    const Target *target = image->target;
+    Diags *diags = codegen->session->diags;
+    diag_report(diags, DIAG_old_ptxas, job->span, (int)strcspn(known, "'"), known, target->name,
+                target->ptx / 10, target->ptx % 10);
+    diag_hint(diags,
+              "take the ptxas of CUDA %s or later by --ptxas=FILE or CUDA_HOME; "
+              "--ptxas=none leaves it to the driver",
+              target_toolkit(target));
+    return true;
+}
+
 bool ptxas_finish(Codegen *codegen, Image *image)
 {
     PtxasJob *job = image->job;
     const char *fault, *report = end_job(codegen, job, image, &fault);
     image->job = NULL;
     if (report == NULL) {
-        tool_failed(codegen, job->span, fault);
+        if (!tell_old(codegen, job, image, fault)) tool_failed(codegen, job->span, fault);
         return false;
     }
     report = try_other_order(codegen, job, image, report);

@@ -38,6 +38,7 @@ static bool find_exports(Output *output)
     if (!program_export(output->program, texts->items, texts->count, &output->exports))
         return false;
     if (output->exports.count) return true;
+    if (program_report_unmade(output->program)) return false;
     diag_report(output->session->diags, DIAG_no_exports, (Span){0});
     program_tell_unexported(output->program);
     return false;

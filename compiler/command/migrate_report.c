@@ -85,9 +85,9 @@ static KernelRow *row_of_report(Look *look, const Report *report)
 static void find_kernel(void *context, Span at, Span span, const char *name)
 {
     Look *look = context;
-    vec_push(
-        look->session->arena, &look->rows,
-        ((KernelRow){.span = span, .name = name, .line = source_location(at.source, at.begin).line}));
+    vec_push(look->session->arena, &look->rows,
+             ((KernelRow){
+                 .span = span, .name = name, .line = source_location(at.source, at.begin).line}));
 }
 
 static void begin_kernel(void *context)

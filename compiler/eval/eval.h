@@ -63,7 +63,9 @@ typedef struct ExportList {
  * open key). Kernels live until program_free(). False: reported; what could be staged is in `out`
  * all the same. */
 bool program_export(Program *program, const char *const *texts, int text_count, ExportList *out);
-/* Where that is nothing: notes why, behind what was reported last. */
+/* Where that is nothing: reports what of the program, evaluated, was to make kernels and fails. */
+bool program_report_unmade(Program *program);
+/* Where that is nothing, too: notes why, behind what was reported last. */
 void program_tell_unexported(Program *program);
 
 /* The one specialisation that `wanted` names, "NAME = NAME.compile(...)", of what the module or

@@ -57,6 +57,21 @@ const Target *target_for_chip(int number)
     return best;
 }
 
+/* After the PTX ISA's release history; a version between two rows came with the later one's toolkit
+ * at the latest. */
+const char *target_toolkit(const Target *target)
+{
+    static const struct Release {
+        int ptx;
+        const char *toolkit;
+    } releases[] = {{70, "11.0"}, {78, "11.8"}, {80, "12.0"}, {85, "12.5"},
+                    {86, "12.7"}, {87, "12.8"}, {88, "12.9"}};
+    const size_t count = sizeof releases / sizeof *releases;
+    for (size_t i = 0; i < count; i++)
+        if (releases[i].ptx >= target->ptx) return releases[i].toolkit;
+    return "13.0";
+}
+
 const Target *target_find(const char *name)
 {
     return find_target(name, strlen(name));

@@ -68,6 +68,8 @@ typedef struct Target {
 /* The row whose code runs best on a chip of this compute capability; NULL if none runs. */
 const Target *target_for_chip(int number);
 bool target_has(const Target *target, TargetFeature feature);
+/* The first CUDA toolkit whose ptxas reads the target's PTX, as "12.8". */
+const char *target_toolkit(const Target *target);
 const Target *target_find(const char *name); /* NULL if there is none */
 const Target *target_at(size_t index);       /* NULL past the end */
 

@@ -29,6 +29,7 @@ void dialects_read(Eval *eval)
         vec_push(eval->arena, &eval->type_names, name);
     }
     eval->line_modules = dict_of(eval, module, "LINE_MODULES");
+    eval->imported_as = dict_of(eval, module, "IMPORTED_AS");
     eval->kernel_makers = dict_of(eval, module, "KERNEL_MAKERS");
 }
 

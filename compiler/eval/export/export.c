@@ -261,9 +261,31 @@ static bool collect_statement(Program *program, uint32_t index, EntryVec *entrie
     }
 }
 
+/* The module's own assertions, where they can be evaluated when it is compiled: behind one that
+ * does not hold nothing else is looked at. */
+static bool assertions_hold(Program *program)
+{
+    Eval *eval = &program->eval;
+    const Name name = intern_text(eval->session->names, "an assertion");
+    const Nodes body = program->unit->tree->tree->body;
+    for (uint32_t i = 0; i < body.count; i++) {
+        if (body.items[i]->kind != NODE_Assert) continue;
+        Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
+        eval->attempt = &attempt;
+        eval->quiet++;
+        const bool holds = thunk_force(eval, program->unit, i, name, body.items[i]->span);
+        eval->quiet--;
+        eval->attempt = attempt.outer;
+        if (holds || !attempt.failed || attempt.fault.code != DIAG_assertion) continue;
+        return thunk_force(eval, program->unit, i, name, body.items[i]->span);
+    }
+    return true;
+}
+
 static bool collect_module(Program *program, EntryVec *entries)
 {
-    bool good = true;
+    bool good = assertions_hold(program);
+    if (!good) return false;
     for (uint32_t i = 0; i < program->unit->tree->tree->body.count; i++)
         good &= collect_statement(program, i, entries);
     return good;
@@ -561,6 +583,68 @@ static Object *try_name(Program *program, Name name, Span at, Fault *fault)
     return value;
 }
 
+static const Nodes *makers_of(const Node *node)
+{
+    if (node->kind == NODE_FunctionDef) return &NODE_AS(FunctionDef, node)->decorator_list;
+    return node->kind == NODE_ClassDef ? &NODE_AS(ClassDef, node)->bases : NULL;
+}
+
+bool program_report_unmade(Program *program)
+{
+    Eval *eval = &program->eval;
+    const Nodes body = program->unit->tree->tree->body;
+    const size_t errors = diag_error_count(eval->session->diags);
+    for (uint32_t i = 0; i < body.count; i++) {
+        const Node *node = body.items[i];
+        const Nodes *makers = makers_of(node);
+        Fault fault;
+        bool found;
+        if (makers == NULL || makers->count == 0) continue;
+        const Name name = node->kind == NODE_FunctionDef ? NODE_AS(FunctionDef, node)->name
+                                                         : NODE_AS(ClassDef, node)->name;
+        const Object *value = try_name(program, name, node->span, &fault);
+        if (value == NULL && fault.text != NULL)
+            scope_lookup(eval, program->unit->scope, name, node->span, &found);
+        else if (value != NULL && value->kind == OBJECT_MISSING)
+            missing_needed(eval, value, NULL, makers->items[0]->span);
+    }
+    return diag_error_count(eval->session->diags) != errors;
+}
+
+/* Of an instance of a class of kernels, with keys that nothing gives a value. */
+static bool tell_instance(Program *program, const Node *node)
+{
+    Eval *eval = &program->eval;
+    const NodeAssign *assign = NODE_AS(Assign, node);
+    if (assign->targets.count != 1 || assign->targets.items[0]->kind != NODE_Name) return false;
+    const Name name = NODE_AS(Name, assign->targets.items[0])->id;
+    Fault fault;
+    bool open = false;
+    Object *value = try_name(program, name, node->span, &fault);
+    if (value == NULL || !is_kernel(value) || !kernel_has_open_key(eval, value, &open) || !open)
+        return false;
+    diag_note(eval->session->diags, node->span,
+              "'%s' has parameters that are told when it is compiled, as in %s.compile(%s)", name,
+              name, open_keys(eval, value));
+    return true;
+}
+
+/* A class that could be one of kernels, but for its base. */
+static bool tell_class(Program *program, const Node *node)
+{
+    const NodeClassDef *class = NODE_AS(ClassDef, node);
+    for (uint32_t i = 0; i < class->body.count; i++) {
+        const Node *method = class->body.items[i];
+        if (method->kind != NODE_FunctionDef ||
+            strcmp(NODE_AS(FunctionDef, method)->name, "__call__") != 0)
+            continue;
+        diag_note(program->eval.session->diags, node->span,
+                  "'%s' can be called, but has no base whose instances are kernels", class->name);
+        return true;
+    }
+    return false;
+}
+
 /* Of a function or class that something else was to make a kernel of. */
 static bool tell_one(Program *program, const Node *node)
 {
@@ -569,19 +653,10 @@ static bool tell_one(Program *program, const Node *node)
     const bool is_function = node->kind == NODE_FunctionDef;
     const Name name =
         is_function ? NODE_AS(FunctionDef, node)->name : NODE_AS(ClassDef, node)->name;
-    const Nodes makers =
-        is_function ? NODE_AS(FunctionDef, node)->decorator_list : NODE_AS(ClassDef, node)->bases;
     Fault fault;
-    if (makers.count == 0) return false;
+    if (makers_of(node)->count == 0) return !is_function && tell_class(program, node);
     const Object *value = try_name(program, name, node->span, &fault);
-    if (value == NULL && fault.text != NULL)
-        diag_note(diags, fault.at, "'%s' is no kernel: %s", name, fault.text);
-    else if (value != NULL && value->kind == OBJECT_MISSING)
-        diag_note(diags, makers.items[0]->span,
-                  "'%s' is no kernel: there is no module '%s', neither built in nor on the import "
-                  "path",
-                  name, value->as.missing.path);
-    else if (value != NULL && value->kind == OBJECT_CLASS && class_is_kernel(value))
+    if (value != NULL && value->kind == OBJECT_CLASS && class_is_kernel(value))
         diag_note(diags, node->span,
                   "'%s' is a class of kernels: bind one to a name, as in k = %s()", name, name);
     else if (value != NULL && is_kernel(value))
@@ -614,8 +689,12 @@ void program_tell_unexported(Program *program)
 {
     enum { MOST = 4 };
     const Nodes body = program->unit->tree->tree->body;
-    for (uint32_t i = 0, told = 0; i < body.count && told < MOST; i++)
-        told += body.items[i]->kind == NODE_FunctionDef || body.items[i]->kind == NODE_ClassDef
-                    ? tell_one(program, body.items[i])
-                    : tell_statement(program, i);
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < body.count && told < MOST; i++)
+        if (body.items[i]->kind == NODE_Assign) told += tell_instance(program, body.items[i]);
+    const bool has_instances = told > 0; /* of the classes, which then are not told of */
+    for (uint32_t i = 0; i < body.count && told < MOST; i++)
+        told += makers_of(body.items[i]) == NULL ? tell_statement(program, i)
+                : !has_instances                 ? tell_one(program, body.items[i])
+                                                 : 0;
 }

@@ -200,6 +200,8 @@ Object *eval_in(Eval *eval, Scope *scope, const Node *node);
 
 /* ---- signature.c ---- */
 
+/* Its keys without a value, as a call of `.compile` tells them. */
+const char *open_keys(Eval *eval, Object *instance);
 bool kernel_has_open_key(Eval *eval, Object *instance, bool *out);
 bool instances_same(Eval *eval, const Object *a, const Object *b);
 bool signature_read(Eval *eval, Object *instance, Span at, Signature *out);

@@ -221,25 +221,42 @@ static Specialisation *choose(Eval *eval, Object *callee, const Signature *signa
     return object != NULL ? object->as.specialisation : NULL;
 }
 
-/* What compiles the kernel where nothing can be launched: its keys by name. */
-static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
+/* Its keys by name, as a call of `.compile` tells them. */
+static const char *keys_told(Eval *eval, const Signature *signature, bool *declares)
 {
     Buf keys = {0};
-    bool declares = false;
     for (size_t i = 0; i < signature->parameters.count; i++) {
         const KernelParameter *parameter = &signature->parameters.data[i];
-        declares |= parameter->is_declared;
+        *declares |= parameter->is_declared;
         if (parameter->kind != PARAMETER_KEY || parameter->is_declared || parameter->otherwise)
             continue;
         buf_printf(&keys, "%s%s=...", keys.length > 0 ? ", " : "", parameter->name);
     }
+    const char *text =
+        arena_copy_text(eval->arena, keys.data != NULL ? keys.data : "", keys.length);
+    buf_free(&keys);
+    return text;
+}
+
+const char *open_keys(Eval *eval, Object *instance)
+{
+    Signature signature;
+    bool declares = false;
+    return signature_read(eval, instance, eval->at, &signature)
+               ? keys_told(eval, &signature, &declares)
+               : "";
+}
+
+/* What compiles the kernel where nothing can be launched. */
+static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
+{
+    bool declares = false;
+    const char *keys = keys_told(eval, signature, &declares);
     FAIL(eval, host_only, at, "a launch", "while compiling");
     if (eval->quiet == 0)
-        diag_note(eval->session->diags, at, "to compile it, write %s.compile(%.*s)%s",
-                  kernel_name(signature->instance), (int)keys.length,
-                  keys.length > 0 ? keys.data : "",
+        diag_note(eval->session->diags, at, "to compile it, write %s.compile(%s)%s",
+                  kernel_name(signature->instance), keys,
                   declares ? ", with the extents that its body names: M=1024, ..." : "");
-    buf_free(&keys);
     return NULL;
 }
 

@@ -82,7 +82,7 @@ Object *kernel_attribute(Eval *eval, const char *name)
     Binding *binding =
         bindings_get(&attributes->attributes, intern_text(eval->session->names, name));
     if (binding == NULL || binding->object == NULL)
-        return FAIL(eval, no_attribute_set, eval->staging->at, name);
+        return FAIL(eval, no_attribute_set, eval->staging->kernel->span, name);
     eval->at = binding->at;
     return binding_get(eval, binding, binding->at);
 }

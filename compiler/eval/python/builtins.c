@@ -57,7 +57,8 @@ static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *argum
                                  strncmp(parts[place].name, name, parts[place].length) != 0))
             place++;
         if (place == count || bound->values[place] != NULL) {
-            FAIL(eval, unknown_parameter, arguments->at, row_title(eval, row), name);
+            FAIL(eval, unknown_parameter, keyword_span(eval, arguments, name), row_title(eval, row),
+                 name);
             return false;
         }
         bound->values[place] = arguments->named.data[i];
@@ -81,8 +82,8 @@ static bool bind_signature(Eval *eval, const BuiltinRow *row, const Arguments *a
         }
     }
     if (taken < given) {
-        FAIL(eval, many_arguments, arguments->at, row_title(eval, row), (unsigned)taken,
-             (unsigned)given);
+        FAIL(eval, many_arguments, extra_span(eval, arguments, taken), row_title(eval, row),
+             (unsigned)taken, (unsigned)given);
         return false;
     }
     if (!bind_named(eval, row, arguments, parts, count, bound)) return false;
@@ -162,7 +163,12 @@ static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *argu
 
 Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
 {
-    return unless_equal_failed(eval, call_row(eval, row, arguments));
+    const ActiveCall call = {arguments, eval->frame, eval->library > 0 ? eval->at : arguments->at,
+                             eval->calling};
+    eval->calling = &call;
+    Object *result = call_row(eval, row, arguments);
+    eval->calling = call.outer;
+    return unless_equal_failed(eval, result);
 }
 
 static Object *row_object(Eval *eval, const BuiltinRow *row)

@@ -126,7 +126,8 @@ static bool check_names(const Binder *binder)
         const Name name = binder->given->names.data[i];
         if (has_parameter(binder, name)) continue;
         Nearest nearest = nearest_to(name);
-        FAIL(binder->eval, unknown_parameter, binder->given->at, callee_name(binder), name);
+        FAIL(binder->eval, unknown_parameter, keyword_span(binder->eval, binder->given, name),
+             callee_name(binder), name);
         show_callee(binder);
         nearest_try_parameters(&nearest, binder->parameters);
         nearest_hint(binder->eval, &nearest);
@@ -144,8 +145,9 @@ static bool bind_rest(Binder *binder, uint32_t count)
         Object *rest = object_list(eval, OBJECT_TUPLE, behind, left);
         if (!bind_one(binder, binder->parameters->vararg, rest)) return false;
     } else if (binder->positional.count > count) {
-        FAIL(eval, many_arguments, binder->given->at, callee_name(binder), count,
-             (unsigned)binder->positional.count);
+        const size_t extra = binder->given->positional.count - (binder->positional.count - count);
+        FAIL(eval, many_arguments, extra_span(eval, binder->given, extra), callee_name(binder),
+             count, (unsigned)binder->positional.count);
         return show_callee(binder);
     }
     Object *extra = object_new(eval, OBJECT_DICT);
@@ -248,7 +250,10 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     scope->host_names = function->closure->host_names;
     if (!bind_arguments(eval, function, self, arguments, scope)) return NULL;
-    if (!in_library && !enter_call(eval, function, arguments)) return NULL;
+    const bool is_entry = said_of(eval, function, "__entry__") == eval->yes;
+    const bool is_step =
+        !in_library && !is_entry; /* the kernel itself is named by what specialises it */
+    if (is_step && !enter_call(eval, function, arguments)) return NULL;
     if (in_library && eval->library >= 4 * CALL_LIMIT)
         return FAIL(eval, recursion, arguments->at, CALL_LIMIT);
     Object *first = self != NULL                      ? self
@@ -257,9 +262,10 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     Frame frame = {.scope = scope,
                    .function = function,
                    .self = first,
+                   .arguments = arguments,
                    .control = eval->control,
                    .is_procedure = is_procedure(eval, function, self),
-                   .is_entry = said_of(eval, function, "__entry__") == eval->yes,
+                   .is_entry = is_entry,
                    .is_thread_code = is_thread_code(eval, function),
                    .is_operator = in_library && eval->library == 0 &&
                                   said_of(eval, function, "__operator__") == eval->yes,
@@ -277,7 +283,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     eval->ops->masked_leave(eval, masked);
     eval->frame = frame.caller;
     eval->library = library;
-    if (!in_library) eval->steps.count--;
+    if (is_step) eval->steps.count--;
     eval_move(eval, arguments->at);
     return result;
 }
@@ -409,10 +415,14 @@ static Object *call_method(Eval *eval, const Object *method, const Arguments *ar
 {
     Object *function = method->as.method.function, *self = method->as.method.self;
     if (function->kind == OBJECT_FUNCTION) return call_function(eval, function, self, arguments);
-    Arguments more = {.at = arguments->at, .names = arguments->names, .named = arguments->named};
+    Arguments more = {.at = arguments->at,
+                      .names = arguments->names,
+                      .named = arguments->named,
+                      .node = arguments->node};
     vec_push(eval->arena, &more.positional, self);
     for (; function->kind == OBJECT_METHOD; function = function->as.method.function)
         vec_push(eval->arena, &more.positional, function->as.method.self);
+    more.selves = arguments->selves + (uint32_t)more.positional.count;
     for (size_t i = 0, last = more.positional.count - 1; i < last; i++, last--) {
         self = more.positional.data[i];
         more.positional.data[i] = more.positional.data[last];

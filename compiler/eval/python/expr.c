@@ -285,6 +285,7 @@ static Object *eval_call(Eval *eval, const Node *node)
     for (uint32_t i = 0; i < n->keywords.count; i++)
         if (!eval_keyword(eval, callee, n->keywords.items[i], &arguments)) return NULL;
     arguments.at = eval_move_to(eval, node);
+    arguments.node = n;
     Frame *frame = eval->frame;
     const bool alone = frame->exits == NULL;
     Object *result = eval->ops->call_object(eval, callee, &arguments);

@@ -190,18 +190,36 @@ static Name first_part(Eval *eval, Name path)
     return dot == NULL ? path : intern(eval->session->names, path, (size_t)(dot - path));
 }
 
+/* The dotted name of a file of the library. */
+static const char *library_name(Eval *eval, const char *file)
+{
+    char *name = arena_copy_text(eval->arena, file, strcspn(file, "."));
+    for (char *c = name; *c != '\0'; c++)
+        if (*c == '/') *c = '.';
+    const size_t length = strlen(name), end = strlen(".__init__");
+    if (length > end && strcmp(name + length - end, ".__init__") == 0) name[length - end] = '\0';
+    return name;
+}
+
 /* Of the library's modules, by their dotted names. */
 static void *hint_module(Eval *eval, Name path)
 {
     Nearest nearest = nearest_to(path);
-    for (size_t i = 0; i < stdlib_file_count; i++) {
-        const char *file = stdlib_files[i].name;
-        char *name = arena_copy_text(eval->arena, file, strcspn(file, "."));
-        for (char *c = name; *c != '\0'; c++)
-            if (*c == '/') *c = '.';
-        nearest_try(&nearest, name);
-    }
+    for (size_t i = 0; i < stdlib_file_count; i++)
+        nearest_try(&nearest, library_name(eval, stdlib_files[i].name));
     return nearest_hint(eval, &nearest);
+}
+
+/* Of the library's packages, where a letter or two are wrong: short names are near to many. */
+static void *hint_root(Eval *eval, Name root)
+{
+    enum { LETTERS = 5 };
+    Nearest nearest = nearest_to(root);
+    for (size_t i = 0; i < stdlib_file_count; i++) {
+        const char *name = library_name(eval, stdlib_files[i].name);
+        if (strchr(name, '.') == NULL) nearest_try(&nearest, name);
+    }
+    return strlen(root) >= LETTERS && nearest.best != NULL ? nearest_hint(eval, &nearest) : NULL;
 }
 
 Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span at)
@@ -214,14 +232,13 @@ Object *missing_needed(Eval *eval, const Object *missing, Name attribute, Span a
     const bool is_part = root != module && find_source(eval, root, &found);
     eval->needed_missing = missing_new(eval, path, module, missing->as.missing.at);
     if (is_part) {
-        FAIL(eval, no_module, at, root, module + strlen(root) + 1);
-        hint_module(eval, module);
-    } else {
-        FAIL(eval, host_module, at, what, root);
+        FAIL(eval, no_module, missing->as.missing.at, root, module + strlen(root) + 1);
+        return hint_module(eval, module);
     }
-    if (eval->quiet == 0)
-        diag_note(eval->session->diags, missing->as.missing.at, "it is imported here");
-    return NULL;
+    FAIL(eval, host_module, at, what, root);
+    if (eval->quiet > 0) return NULL;
+    diag_note(eval->session->diags, missing->as.missing.at, "it is imported here");
+    return hint_root(eval, root);
 }
 
 /* ---- statements ---- */
@@ -422,7 +439,8 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
             if (!import_all(eval, module, at)) return FLOW_ERROR;
             continue;
         }
-        Object *object = imported_name(eval, module, alias->name, alias->base.span);
+        Object *object = imported_name(eval, module, alias->name,
+                                       module->kind == OBJECT_MODULE ? alias->base.span : at);
         Name name = alias->asname != NULL ? alias->asname : alias->name;
         if (object == NULL || !scope_assign(eval, eval->frame->scope, name, object, at))
             return FLOW_ERROR;
@@ -441,6 +459,90 @@ static bool is_taken(Eval *eval, Unit *unit, Name name, Span at)
     for (size_t i = 0; i < all.names.count; i++)
         if (all.names.data[i] == name) return true;
     return false;
+}
+
+/* ---- names that an import is lacking for ---- */
+
+/* Whether the module gives a program that name. */
+static bool module_offers(Eval *eval, Name path, Name name, Span at)
+{
+    bool found = false;
+    Object *module = import_module(eval, path, at);
+    if (module == NULL || module->kind != OBJECT_MODULE || !module->as.unit->is_library ||
+        name[0] == '_')
+        return false;
+    const Object *object = unit_lookup(eval, module->as.unit, name, UINT32_MAX, at, &found);
+    return found && object != NULL && is_taken(eval, module->as.unit, name, at);
+}
+
+/* Of the library's modules beside the one that is imported. */
+static const char *offered_beside(Eval *eval, Name path, Name name, Span at)
+{
+    const Name root = first_part(eval, path);
+    const size_t length = strlen(root);
+    for (size_t i = 0; i < stdlib_file_count; i++) {
+        const char *other = library_name(eval, stdlib_files[i].name);
+        if (strncmp(other, root, length) == 0 && (other[length] == '.' || other[length] == '\0') &&
+            strstr(other, "._") == NULL &&
+            module_offers(eval, intern_text(eval->session->names, other), name, at))
+            return arena_printf(eval->arena, "from %s import %s", other, name);
+    }
+    return NULL;
+}
+
+/* By a statement of the program that imports other names of the module, or the module itself. */
+static const char *offered_by(Eval *eval, const Unit *unit, const Node *node, Name name, Span at)
+{
+    if (node->kind == NODE_ImportFrom) {
+        const Name path = absolute_name(eval, unit, NODE_AS(ImportFrom, node));
+        if (path == NULL || path[0] == '\0') return NULL;
+        return module_offers(eval, path, name, at)
+                   ? arena_printf(eval->arena, "from %s import %s", path, name)
+                   : offered_beside(eval, path, name, at);
+    }
+    if (node->kind != NODE_Import) return NULL;
+    const Nodes names = NODE_AS(Import, node)->names;
+    for (uint32_t i = 0; i < names.count; i++) {
+        const Nodealias *alias = NODE_AS(alias, names.items[i]);
+        if (module_offers(eval, alias->name, name, at))
+            return arena_printf(eval->arena, "%s.%s",
+                                alias->asname != NULL ? alias->asname : alias->name, name);
+        const char *beside = offered_beside(eval, alias->name, name, at);
+        if (beside != NULL) return beside;
+    }
+    return NULL;
+}
+
+/* A name by which programs import a module. */
+static const char *import_of(Eval *eval, Name name)
+{
+    const Object *modules = eval->imported_as;
+    for (size_t i = 0; modules != NULL && i < modules->as.dict.keys.count; i++) {
+        if (strcmp(modules->as.dict.keys.data[i]->as.text.data, name) != 0) continue;
+        const char *path = modules->as.dict.values.data[i]->as.text.data;
+        return strcmp(path, name) == 0 ? arena_printf(eval->arena, "import %s", path)
+                                       : arena_printf(eval->arena, "import %s as %s", path, name);
+    }
+    return NULL;
+}
+
+bool hint_import(Eval *eval, const Unit *unit, Name name, Span at)
+{
+    if (unit == NULL || unit->is_library || eval->quiet > 0) return false;
+    const char *import = import_of(eval, name), *found = NULL;
+    const Nodes body = unit->tree->tree->body;
+    eval->quiet++;
+    for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
+        if (body.items[i]->kind == NODE_ImportFrom)
+            found = offered_by(eval, unit, body.items[i], name, at);
+    for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
+        found = offered_by(eval, unit, body.items[i], name, at);
+    eval->quiet--;
+    if (import == NULL) import = found;
+    if (import == NULL) return false;
+    const bool is_line = strchr(import, ' ') != NULL;
+    diag_hint(eval->session->diags, is_line ? "import it: %s" : "write %s", import);
+    return true;
 }
 
 Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,

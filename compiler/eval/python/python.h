@@ -150,6 +150,8 @@ void nearest_try_attributes(Eval *eval, Nearest *nearest, const Object *object);
 void nearest_try_parameters(Nearest *nearest, const Nodearguments *parameters);
 /* As a hint of what was reported last. NULL. */
 void *nearest_hint(Eval *eval, const Nearest *nearest);
+/* For a name that is not defined: which import the program is lacking; false: none has it. */
+bool hint_import(Eval *eval, const Unit *unit, Name name, Span at);
 
 /* ---- numbers.c ---- */
 

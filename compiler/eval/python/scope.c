@@ -90,9 +90,25 @@ static Object *name_of_module(Eval *eval, Name name, Span at)
     eval->quiet++;
     Object *module = eval->ops->import_module(
         eval, intern_text(eval->session->names, said->object->as.text.data), at);
-    Object *object = module == NULL ? NULL : eval->ops->attribute_find(eval, module, name, at, &found);
+    Object *object =
+        module == NULL ? NULL : eval->ops->attribute_find(eval, module, name, at, &found);
     eval->quiet--;
     return found ? object : NULL;
+}
+
+/* A method whose first parameter has another name: said where it stands, and so once. */
+static bool lacks_self(Eval *eval)
+{
+    const Frame *frame = eval->frame;
+    const Node *node = frame->function != NULL ? frame->function->node : NULL;
+    if (node == NULL || node->kind != NODE_FunctionDef || frame->self == NULL ||
+        frame->self->kind != OBJECT_INSTANCE)
+        return false;
+    const Nodes parameters = NODE_AS(arguments, NODE_AS(FunctionDef, node)->args)->args;
+    if (parameters.count == 0) return false;
+    FAIL(eval, no_self, parameters.items[0]->span, frame->function->name,
+         NODE_AS(arg, parameters.items[0])->arg);
+    return true;
 }
 
 Object *name_read(Eval *eval, Name name, Span at)
@@ -101,8 +117,10 @@ Object *name_read(Eval *eval, Name name, Span at)
     Object *object = scope_lookup(eval, eval->frame->scope, name, at, &found);
     if (found) return object;
     if ((object = name_of_module(eval, name, at)) != NULL) return object;
+    if (strcmp(name, "self") == 0 && lacks_self(eval)) return NULL;
     Nearest nearest = nearest_to(name);
     FAIL(eval, unknown_name, at, name);
+    if (eval->ops->hint_import(eval, eval->frame->scope->unit, name, at)) return NULL;
     nearest_try_scope(eval, &nearest, eval->frame->scope);
     return nearest_hint(eval, &nearest);
 }
@@ -217,11 +235,11 @@ static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, S
         const uint32_t place = places->data[i];
         const Node *node = unit->tree->tree->body.items[place];
         const IndexVec one = {.data = &places->data[i], .count = 1};
-        Object *object = place >= index ? NULL
-                         : node->kind == NODE_ImportFrom
-                             ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at,
-                                                      found)
-                             : lookup_places(eval, unit, &one, name, index, at, found);
+        Object *object =
+            place >= index ? NULL
+            : node->kind == NODE_ImportFrom
+                ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at, found)
+                : lookup_places(eval, unit, &one, name, index, at, found);
         if (*found) return object;
     }
     return NULL;

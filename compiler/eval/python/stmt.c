@@ -445,12 +445,15 @@ static Flow run_rest(Eval *eval, void *context)
     return eval_rest(eval, context);
 }
 
-/* In a kernel's own function the statements behind a wrong one are looked at all the same. A
- * parallel loop that is evaluated again, in another form, ends here and is not wrong. */
+/* In a kernel's own function the statements behind a wrong one are looked at all the same, but
+ * those behind a failed assertion or import, as they rely on it. A parallel loop that is evaluated
+ * again, in another form, ends here and is not wrong. */
 static bool goes_on(Eval *eval, const Node *statement)
 {
-    if (eval->staging == NULL || eval->staging->frame != eval->frame || eval->quiet > 0 ||
-        (eval->parallel != NULL && eval->parallel->again))
+    const bool is_relied_on = statement->kind == NODE_Assert || statement->kind == NODE_Import ||
+                              statement->kind == NODE_ImportFrom;
+    if (is_relied_on || eval->staging == NULL || eval->staging->frame != eval->frame ||
+        eval->quiet > 0 || (eval->parallel != NULL && eval->parallel->again))
         return false;
     eval->staging->failures++;
     names_bound(eval, statement, poison_name, eval);

@@ -100,8 +100,8 @@ static Value *read_memory(Eval *eval, Object *object, Object *index, Span at, Va
                     "a global view, a shared tile or a local array", object_repr(eval, object));
     if (!argument_items(eval, index, "the indices", at, &count, items)) return NULL;
     if (count != type->rank)
-        return FAIL(eval, rank_mismatch, at, "the indices", (long long)count,
-                    (long long)type->rank);
+        return FAIL(eval, rank_mismatch, argument_span(eval, index, at), "the indices",
+                    (long long)count, (long long)type->rank);
     for (int i = 0; i < count; i++)
         if ((indices[i] = stage_index(eval, items[i], at)) == NULL) return NULL;
     return stage_ready(eval, at) ? stage_value(eval, object) : NULL;
@@ -145,8 +145,8 @@ Object *core_tile_element(Eval *eval, const Bound *bound)
         return NULL;
     const Type *type = operands[0]->type;
     if (count != type->rank)
-        return FAIL(eval, rank_mismatch, bound->at, "the indices", (long long)count,
-                    (long long)type->rank);
+        return FAIL(eval, rank_mismatch, argument_span(eval, bound->values[1], bound->at),
+                    "the indices", (long long)count, (long long)type->rank);
     for (int i = 0; i < count; i++) {
         Object *index = items[i];
         if (index->kind == OBJECT_INT && index->as.integer < 0)

@@ -45,7 +45,8 @@ bool argument_items(Eval *eval, Object *object, const char *what, Span at, int *
         return true;
     }
     if (object->as.list.count > TYPE_RANK) {
-        FAIL(eval, rank_mismatch, at, what, (long long)object->as.list.count, (long long)TYPE_RANK);
+        FAIL(eval, rank_mismatch, argument_span(eval, object, at), what,
+             (long long)object->as.list.count, (long long)TYPE_RANK);
         return false;
     }
     *rank = (int)object->as.list.count;

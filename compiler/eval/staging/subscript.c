@@ -712,8 +712,8 @@ Object *core_shared_part(Eval *eval, const Bound *bound)
         return NULL;
     const Type *whole = operands[0]->type;
     if (given != whole->rank)
-        return FAIL(eval, rank_mismatch, bound->at, "offsets", (long long)given,
-                    (long long)whole->rank);
+        return FAIL(eval, rank_mismatch, argument_span(eval, bound->values[1], bound->at),
+                    "offsets", (long long)given, (long long)whole->rank);
     dim_count = rank;
     for (int i = 0; i < rank; i++) dims[i] = whole->rank - rank + i;
     if (!argument_absent(bound->values[3]) &&
@@ -727,7 +727,8 @@ Object *core_shared_part(Eval *eval, const Bound *bound)
         seen |= 1u << dims[i];
     }
     if (dim_count != rank)
-        return FAIL(eval, rank_mismatch, bound->at, "dims", (long long)dim_count, (long long)rank);
+        return FAIL(eval, rank_mismatch, argument_span(eval, bound->values[3], bound->at), "dims",
+                    (long long)dim_count, (long long)rank);
     for (int i = 0; i < given; i++) {
         Value *offset = stage_index(eval, items[i], bound->at);
         if (offset == NULL) return NULL;

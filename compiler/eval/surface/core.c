@@ -135,8 +135,8 @@ Object *view_as(Eval *eval, const Bound *bound)
         if (!read_extents(eval, bound->values[3], "strides", bound->at, &strides_given, strides))
             return NULL;
         if (strides_given != rank)
-            return FAIL(eval, rank_mismatch, bound->at, "strides", (long long)strides_given,
-                        (long long)rank);
+            return FAIL(eval, rank_mismatch, argument_span(eval, bound->values[3], bound->at),
+                        "strides", (long long)strides_given, (long long)rank);
     }
     if (pointer->type->dtype != dtype)
         pointer = core_build(eval, OP_ptr_cast, 1, &pointer,
@@ -193,7 +193,8 @@ static bool read_access(Eval *eval, Object *view, Object *offsets, Object *dims,
         return false;
     int rank = out->view->type->rank;
     if (out->offset_count != rank) {
-        FAIL(eval, rank_mismatch, at, "offsets", (long long)out->offset_count, (long long)rank);
+        FAIL(eval, rank_mismatch, argument_span(eval, offsets, at), "offsets",
+             (long long)out->offset_count, (long long)rank);
         return false;
     }
     for (int i = 0; i < rank; i++)
@@ -201,7 +202,7 @@ static bool read_access(Eval *eval, Object *view, Object *offsets, Object *dims,
     out->dim_count = -1;
     if (!argument_absent(dims))
         return argument_ints(eval, dims, "dims", at, &out->dim_count, out->dims) &&
-               check_dims(eval, out, tile_rank, at);
+               check_dims(eval, out, tile_rank, argument_span(eval, dims, at));
     if (tile_rank <= rank) return true;
     FAIL(eval, rank_mismatch, at, "the tile's shape", (long long)tile_rank, (long long)rank);
     return false;
@@ -252,8 +253,8 @@ static Object *stage_transfer(Eval *eval, const Bound *bound, OpCode code, Value
         return NULL;
     DType wanted = access.view->type->dtype;
     if (tile->type->dtype != wanted)
-        return FAIL(eval, dtype_mismatch, bound->at, what, dtype_user_name(tile->type->dtype),
-                    dtype_user_name(wanted));
+        return FAIL(eval, dtype_mismatch, argument_span(eval, bound->values[1], bound->at), what,
+                    dtype_user_name(tile->type->dtype), dtype_user_name(wanted));
     Value *operands[2 + TYPE_RANK] = {access.view, tile};
     memcpy(operands + 2, access.offsets, sizeof *operands * (size_t)access.offset_count);
     set_dims(build_op(&eval->builder, code, 2 + access.offset_count, operands, 0, NULL), &access);

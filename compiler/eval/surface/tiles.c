@@ -73,8 +73,8 @@ Object *core_assign(Eval *eval, const Bound *bound)
                     object_repr(eval, bound->values[0]));
     const Type *given = argument_type(bound->values[1]);
     if (given != NULL && given->dtype != type->dtype)
-        return FAIL(eval, dtype_mismatch, bound->at, "the value", dtype_user_name(given->dtype),
-                    dtype_user_name(type->dtype));
+        return FAIL(eval, dtype_mismatch, argument_span(eval, bound->values[1], bound->at),
+                    "the value", dtype_user_name(given->dtype), dtype_user_name(type->dtype));
     Value *value = stage_typed(eval, bound->values[1], type, bound->at);
     return value != NULL && tile_write_out(eval, bound->values[0], value) ? eval->none : NULL;
 }
@@ -214,8 +214,9 @@ Object *core_dot(Eval *eval, const Bound *bound)
     if (a->type->rank != 2 || b->type->rank != 2 || a->type->shape[1] != b->type->shape[0])
         return shapes_unfit(eval, a->type, b->type, bound->at);
     if (a->type->dtype != b->type->dtype)
-        return FAIL(eval, dtype_mismatch, bound->at, "the second operand of dot",
-                    dtype_user_name(b->type->dtype), dtype_user_name(a->type->dtype));
+        return FAIL(eval, dtype_mismatch, argument_span(eval, bound->values[1], bound->at),
+                    "the second operand of dot", dtype_user_name(b->type->dtype),
+                    dtype_user_name(a->type->dtype));
     Value *c = dot_accumulator(eval, bound, a->type, b->type);
     if (c == NULL) return NULL;
     const DType inner = dot_inner(a->type->dtype, c->type->dtype);
@@ -481,11 +482,12 @@ Object *core_shared_store(Eval *eval, const Bound *bound)
                                  : NULL;
     if (tile == NULL) return NULL;
     if (tile->type->dtype != shared->type->dtype)
-        return FAIL(eval, dtype_mismatch, bound->at, "what is stored",
-                    dtype_user_name(tile->type->dtype), dtype_user_name(shared->type->dtype));
+        return FAIL(eval, dtype_mismatch, argument_span(eval, bound->values[1], bound->at),
+                    "what is stored", dtype_user_name(tile->type->dtype),
+                    dtype_user_name(shared->type->dtype));
     if (!type_same_shape(tile->type, shared->type))
-        return FAIL(eval, shape_mismatch, bound->at, type_text(eval->arena, tile->type),
-                    type_text(eval->arena, shared->type));
+        return FAIL(eval, shape_mismatch, argument_span(eval, bound->values[1], bound->at),
+                    type_text(eval->arena, tile->type), type_text(eval->arena, shared->type));
     build2(&eval->builder, OP_shared_store, shared, tile);
     return eval->none;
 }

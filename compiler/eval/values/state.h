@@ -49,22 +49,23 @@ typedef struct MaskedLoop {
 typedef struct Frame { /* of a call */
     Scope *scope;
     const Function *function;
-    Object *self;         /* first argument, for super() */
-    Generator *generator; /* whose body it is of */
-    Object *result;       /* of a `return` that all ways reach */
-    Span returned;        /* where that is */
-    int control;          /* depth of run-time control at the call */
-    bool is_procedure;    /* of a kernel: a `return` in its statements leaves that (jump.c) */
-    bool is_entry;        /* of a kernel that returns nothing */
-    Object *exits;        /* a boolean: who left the kernel in a call since the statement began */
-    const Node *exiting;  /* that call, if there is one alone */
-    Span exited;          /* the `return` by which they did */
-    bool is_thread_code;  /* effects happen in each thread; integers divide as C's (call.c) */
-    bool is_operator;     /* of the library: its operands meet as its caller's do (promote.c) */
-    bool is_surveyed;     /* host code, of which statements that fail are left out (survey.c) */
-    bool lacks_result;    /* of such: what it returns could not be computed */
-    Jumps *jumps;         /* made when it is needed */
-    LaneExit exit;        /* in a parallel loop */
+    Object *self;                      /* first argument, for super() */
+    const struct Arguments *arguments; /* what it was given, without self; NULL: nothing */
+    Generator *generator;              /* whose body it is of */
+    Object *result;                    /* of a `return` that all ways reach */
+    Span returned;                     /* where that is */
+    int control;                       /* depth of run-time control at the call */
+    bool is_procedure;   /* of a kernel: a `return` in its statements leaves that (jump.c) */
+    bool is_entry;       /* of a kernel that returns nothing */
+    Object *exits;       /* a boolean: who left the kernel in a call since the statement began */
+    const Node *exiting; /* that call, if there is one alone */
+    Span exited;         /* the `return` by which they did */
+    bool is_thread_code; /* effects happen in each thread; integers divide as C's (call.c) */
+    bool is_operator;    /* of the library: its operands meet as its caller's do (promote.c) */
+    bool is_surveyed;    /* host code, of which statements that fail are left out (survey.c) */
+    bool lacks_result;   /* of such: what it returns could not be computed */
+    Jumps *jumps;        /* made when it is needed */
+    LaneExit exit;       /* in a parallel loop */
     struct Frame *caller;
 } Frame;
 
@@ -212,6 +213,9 @@ struct Eval {
     int quiet;           /* > 0: nothing is reported */
     int depth;           /* of calls and nested expressions */
     Attempt *attempt;
+    const struct ActiveCall *calling; /* the innermost call of a builtin */
+    const Object *imported_as;        /* the modules by the names that programs give them */
+    const Object *described;          /* by the message that is being made, last */
     bool equal_failed;   /* an error was reported in an __eq__ that object_agrees() called */
     Object *raised;      /* by `raise`, until its fault is noted */
     Object *handling;    /* by the handler that runs */
@@ -295,7 +299,17 @@ typedef struct Arguments {
     VEC(Name) names;
     ObjectVec named;
     Span at;
+    const struct NodeCall *node; /* where they are written down; NULL: nowhere */
+    uint32_t selves; /* of the positional ones the first, which stand there before the call */
 } Arguments;
+
+/* A call of a builtin that has not returned. */
+typedef struct ActiveCall {
+    const Arguments *arguments;
+    const Frame *frame; /* of its text */
+    Span at;            /* where its messages stand */
+    const struct ActiveCall *outer;
+} ActiveCall;
 
 typedef struct Bound {  /* a builtin's arguments, in the order of its signature */
     Object *values[12]; /* NULL: not given */

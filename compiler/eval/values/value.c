@@ -449,12 +449,26 @@ void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out)
     print_at(eval, object, style, 0, out);
 }
 
+/* Where the text of a value that is longer than messages show is cut: before a character. */
+static size_t shown_length(const Buf *text)
+{
+    enum { SHOWN = 80 };
+    if (text->length <= SHOWN) return text->length;
+    size_t length = SHOWN - strlen(" ...");
+    while (length > 0 && (text->data[length] & 0xc0) == 0x80) length--;
+    return length;
+}
+
 const char *object_repr(Eval *eval, const Object *object)
 {
     Buf buf = {0};
     object_print(eval, object, TEXT_REPR, &buf);
-    const char *text = arena_copy_text(eval->arena, buf.data != NULL ? buf.data : "", buf.length);
+    const size_t length = shown_length(&buf);
+    const char *text =
+        arena_printf(eval->arena, "%.*s%s", (int)length, buf.data != NULL ? buf.data : "",
+                     length < buf.length ? " ..." : "");
     buf_free(&buf);
+    eval->described = object;
     return text;
 }
 

@@ -54,6 +54,12 @@ void dict_clear(Object *dict);
 void fault_note(Eval *eval, DiagCode code, Span at, ...);
 void *report_end(Eval *eval);
 /* The place of ops and messages is `at` from here on, unless library code is running. */
+/* Where the program writes down the argument that the object was given by, to the call at `at` of a
+ * builtin or of a function of the library that hands it on; else `at`. */
+Span argument_span(const Eval *eval, const Object *object, Span at);
+/* The same of a keyword, and of argument `index` that stands in the text of the call. */
+Span keyword_span(const Eval *eval, const Arguments *arguments, Name name);
+Span extra_span(const Eval *eval, const Arguments *arguments, size_t index);
 void eval_move(Eval *eval, Span at);
 Span eval_move_to(Eval *eval, const Node *node); /* moves to the node, and says where that is */
 /* Whether what is evaluated stands outside the launches of a kernel function (launches.c). */

@@ -7,6 +7,8 @@ echo old > x.o
 show ./missing
 tool fails 'echo "ptxas fatal   : Unresolved extern function foo"; exit 255'
 show ./fails
+tool old 'echo "ptxas kernel.ptx, line 6; fatal   : Unsupported .version 8.0; current version is '"'7.8'"'"; exit 255'
+show ./old
 tool silent 'exit 3'
 show ./silent
 tool killed 'kill -9 $$'
