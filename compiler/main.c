@@ -45,16 +45,33 @@ static bool is_warning(DiagCode code)
     return code < DIAG_COUNT && diag_row(code)->severity == SEVERITY_WARNING;
 }
 
+static void refuse_warning(Session *session, const char *option, const char *name)
+{
+    Nearest nearest = nearest_to(name);
+    diag_report(session->diags, DIAG_option_value, (Span){0}, option, name,
+                "there is no such warning");
+    for (DiagCode code = 0; code < DIAG_COUNT; code++)
+        if (is_warning(code)) nearest_try(&nearest, diag_row(code)->name);
+    diag_hint_nearest(session->diags, &nearest);
+}
+
+/* `set` for each warning that the option names, by its code or its name. */
+static void apply_to(Session *session, const char *option, const TextList *names,
+                     void (*set)(Diags *, DiagCode))
+{
+    for (int i = 0; i < names->count; i++) {
+        const DiagCode code = diag_find(names->items[i]);
+        if (is_warning(code))
+            set(session->diags, code);
+        else
+            refuse_warning(session, option, names->items[i]);
+    }
+}
+
 static void apply_warnings(Session *session, const Options *options)
 {
-    for (int i = 0; i < options->errors_for.count; i++) {
-        DiagCode code = diag_find(options->errors_for.items[i]);
-        if (is_warning(code))
-            diag_promote(session->diags, code);
-        else
-            diag_report(session->diags, DIAG_option_value, (Span){0},
-                        "-Werror=", options->errors_for.items[i], "there is no such warning");
-    }
+    apply_to(session, "-Werror=", &options->errors_for, diag_promote);
+    apply_to(session, "-Wno-", &options->no_warnings, diag_silence);
     for (int code = 0; options->warnings_are_errors && code < DIAG_COUNT; code++)
         if (is_warning((DiagCode)code)) diag_promote(session->diags, (DiagCode)code);
 }

@@ -163,8 +163,8 @@ static Object *call_row(Eval *eval, const BuiltinRow *row, const Arguments *argu
 
 Object *builtin_call(Eval *eval, const BuiltinRow *row, const Arguments *arguments)
 {
-    const ActiveCall call = {arguments, eval->frame, eval->library > 0 ? eval->at : arguments->at,
-                             eval->calling};
+    const ActiveCall call = {arguments, eval->frame, row->name,
+                             eval->library > 0 ? eval->at : arguments->at, eval->calling};
     eval->calling = &call;
     Object *result = call_row(eval, row, arguments);
     eval->calling = call.outer;

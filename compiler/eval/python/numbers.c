@@ -296,8 +296,7 @@ Object *builtin_str(Eval *eval, const Bound *bound)
 
 Object *builtin_repr(Eval *eval, const Bound *bound)
 {
-    const char *text = object_repr(eval, bound->values[0]);
-    return object_text(eval, text, strlen(text));
+    return object_converted(eval, bound->values[0], 'r');
 }
 
 static Object *to_sequence(Eval *eval, const Bound *bound, ObjectKind kind)

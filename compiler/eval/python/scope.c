@@ -120,7 +120,14 @@ Object *name_read(Eval *eval, Name name, Span at)
     if (strcmp(name, "self") == 0 && lacks_self(eval)) return NULL;
     Nearest nearest = nearest_to(name);
     FAIL(eval, unknown_name, at, name);
-    if (eval->ops->hint_import(eval, eval->frame->scope->unit, name, at)) return NULL;
+    const bool in_statements = eval->frame->scope->host_names; /* which have tile.host's names */
+    if (!in_statements && eval->ops->hint_import(eval, eval->frame->scope->unit, name, at))
+        return NULL;
+    const char *host;
+    for (size_t i = 0; in_statements && eval->host != NULL; i++) {
+        if ((host = eval->host->name(eval->host, i)) == NULL) break;
+        nearest_try(&nearest, host);
+    }
     nearest_try_scope(eval, &nearest, eval->frame->scope);
     return nearest_hint(eval, &nearest);
 }

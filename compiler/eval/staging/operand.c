@@ -4,7 +4,9 @@
 bool stage_ready(Eval *eval, Span at)
 {
     if (eval->staging != NULL) return true;
-    FAIL(eval, outside_kernel, at, "this operation");
+    const char *name = eval->calling != NULL ? eval->calling->name : NULL;
+    FAIL(eval, outside_kernel, at,
+         name != NULL ? arena_printf(eval->arena, "'%s'", name) : "this operation");
     return false;
 }
 

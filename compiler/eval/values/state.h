@@ -307,6 +307,7 @@ typedef struct Arguments {
 typedef struct ActiveCall {
     const Arguments *arguments;
     const Frame *frame; /* of its text */
+    const char *name;
     Span at;            /* where its messages stand */
     const struct ActiveCall *outer;
 } ActiveCall;

@@ -459,10 +459,24 @@ static size_t shown_length(const Buf *text)
     return length;
 }
 
+/* An array by its shape and type. */
+static void describe_array(Eval *eval, const Object *object, Buf *out)
+{
+    HostArray array = {0};
+    eval->host->describe(eval->host, object->as.array, &array);
+    buf_text(out, "array [");
+    for (int i = 0; i < array.rank; i++)
+        buf_printf(out, "%s%lld", i > 0 ? ", " : "", (long long)array.shape[i]);
+    buf_printf(out, "] of %s", dtype_user_name(array.dtype));
+}
+
 const char *object_repr(Eval *eval, const Object *object)
 {
     Buf buf = {0};
-    object_print(eval, object, TEXT_REPR, &buf);
+    if (object->kind == OBJECT_ARRAY && eval->host != NULL && eval->host->describe != NULL)
+        describe_array(eval, object, &buf);
+    else
+        object_print(eval, object, TEXT_REPR, &buf);
     const size_t length = shown_length(&buf);
     const char *text =
         arena_printf(eval->arena, "%.*s%s", (int)length, buf.data != NULL ? buf.data : "",

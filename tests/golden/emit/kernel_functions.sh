@@ -71,3 +71,4 @@ echo 'scaled.compile(T.Tensor((1, 8)), 1.0); two.compile(T.Tensor((8,), T.float1
 "$TILEC" functions.tile --arch=emulator -o f.o
 "$TILEC" functions.tile --arch=emulator -o f.o -Werror=placeholder 2>&1 | grep error
 "$TILEC" functions.tile --arch=emulator -o f.o -Werror=nonsense
+echo "without the warning:"; "$TILEC" functions.tile --arch=emulator -o f.o -Wno-placeholder 2>&1 | grep -c placeholder; "$TILEC" functions.tile --arch=emulator -o f.o -Wno-placehold
