@@ -1,4 +1,4 @@
-# How programs link kernels: only those that they call, as they like (PIE or not, static, LTO, lld), and in plug-ins, whose libtile is
+# How programs link kernels: only those that they call, as they like (PIE or not, static, LTO), and in plug-ins, whose libtile is
 # their own and seen by nobody.
 cd "$TMP" || exit
 sed 's/^add_one = .*//' "$TILE_ROOT/samples/add_one/add_one.tile" > two.tile
@@ -66,6 +66,3 @@ for name in one two; do
 done
 nm -D --defined-only one.so | awk '{ print $3 }' | grep -v '^_'
 $TILE_CC host.c -ldl -o host && ./host ./one.so ./two.so
-command -v ld.lld > /dev/null || { echo "there is no ld.lld"; exit 77; }
-try lld -fuse-ld=lld -Wl,--gc-sections
-try lld-static -fuse-ld=lld -static

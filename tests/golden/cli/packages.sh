@@ -19,5 +19,5 @@ command -v dpkg-deb > /dev/null || { echo "there is no dpkg-deb"; exit 77; }
 make_package package deb
 dpkg-deb -I package/*.deb | grep -E '^ (Package|Section|Depends|Recommends)' | sed 's/2\.[0-9]*/2.N/'
 dpkg-deb -c package/*.deb | awk '{ print $2 }' | sort -u
-dpkg-deb -c package/*.deb | awk '{ print $6 }' | sed 's|^./||' | grep -vE '/$|^$|share/man' | sort
+dpkg-deb -c package/*.deb | awk '{ print $6 }' | sed 's|^./||' | grep -vE '/$|^$|share/man|share/tile/editors' | sort
 dpkg-deb -c package/*.deb | grep -c 'man1/tilec.1.gz'
