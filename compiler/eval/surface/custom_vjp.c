@@ -157,6 +157,6 @@ Object *core_gradient(Eval *eval, const Bound *bound)
     if (!stage_region(eval, op->regions[0], bound->values[0], list_of(eval, count, arguments), true,
                       bound->at, &given, &made, &form))
         return NULL;
-    for (int i = 0; i < count; i++) made[i] = &op->results[i];
-    return list_of(eval, count, made);
+    for (int i = 0; i < count; i++) arguments[i] = &op->results[i];
+    return list_of(eval, count, arguments);
 }
