@@ -1,6 +1,6 @@
 # The archive is used where it is unpacked; the same bytes twice; the package for Debian has what it should, and no names of who made it.
 cd "$TMP" || exit
-make_package() { make -s -C "$TILE_ROOT" BUILD="$TILE_BUILD" PACKAGE="$TMP/$1" SOURCE_DATE_EPOCH=1000000000 DEB_COMPRESSION=none GZIP_LEVEL=-1 -o build "${@:2}" 2>&1 | grep -iE 'error|warn'; }
+make_package() { make -s -C "$TILE_ROOT" BUILD="$TILE_BUILD" PACKAGE="$TMP/$1" SOURCE_DATE_EPOCH=1000000000 DEB_COMPRESSION=none GZIP_LEVEL=-1 -o build "${@:2}" 2>&1 | grep -E 'Error |(error|warning):'; }
 make_package package tarball
 (umask 077; TZ=Asia/Kolkata make_package again tarball)
 cmp package/*.tar.gz again/*.tar.gz && echo "the same twice"
