@@ -1,10 +1,9 @@
 /* main.c: a transformer's layer on one GPU and on several, which share its weights: the times, and
  * how far the results differ.
  *
- *     tensor_parallel [--gpus 1,2] [--chunks 1,4] [--parts mlp,attention,layer] [--small] [--rounds
- * N] [--limit SECONDS]
- *                     [--lanes N] [--loop-back] [--always] [--eager] [--fail RANK] [--stall RANK]
- * [--json FILE]
+ *     tensor_parallel [--gpus 1,2] [--chunks 1,4] [--parts mlp,attention,layer] [--small]
+ *                     [--rounds N] [--limit SECONDS] [--lanes N] [--loop-back] [--always] [--eager]
+ *                     [--fail RANK] [--stall RANK] [--json FILE]
  *
  * Every result is compared with that of one GPU, and that one, of a small layer, with double
  * precision on the CPU. */
@@ -335,6 +334,14 @@ static const struct Word {
     {"--json", OUTPUT, offsetof(Options, json)},
 };
 
+static FILE *open_output(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file) return file;
+    perror(path);
+    exit(2);
+}
+
 static void read_value(Kind kind, void *field, const char *value)
 {
     switch (kind) {
@@ -342,7 +349,7 @@ static void read_value(Kind kind, void *field, const char *value)
     case NUMBER: *(int *)field = atoi(value); break;
     case NUMBERS: read_numbers(field, value); break;
     case PARTS: read_parts(field, value); break;
-    case OUTPUT: *(FILE **)field = fopen(value, "w"); break;
+    case OUTPUT: *(FILE **)field = open_output(value); break;
     }
 }
 
