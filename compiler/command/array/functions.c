@@ -128,15 +128,28 @@ static HostStatus function_full(const Arguments *arguments, HostValue *result)
     return make_array(arguments, dtype, rank, shape, fill_same, &value, result);
 }
 
-static HostStatus function_zeros(const Arguments *arguments, HostValue *result)
+/* Of one number in all elements. */
+static HostStatus fill_number(const Arguments *arguments, int64_t number, HostValue *result)
 {
     int rank;
     int64_t shape[ARRAY_RANK];
     DType dtype;
-    const Element zero = {0}; /* of floats, too */
-    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype))
+    Element value;
+    const HostValue given = {.kind = HOST_INT, .integer = number};
+    if (!take_shape(arguments, 0, &rank, shape) || !take_dtype(arguments, 1, DTYPE_f32, &dtype) ||
+        !array_element(arguments->context, dtype, &given, &value))
         return HOST_FAILED;
-    return make_array(arguments, dtype, rank, shape, fill_same, &zero, result);
+    return make_array(arguments, dtype, rank, shape, fill_same, &value, result);
+}
+
+static HostStatus function_zeros(const Arguments *arguments, HostValue *result)
+{
+    return fill_number(arguments, 0, result);
+}
+
+static HostStatus function_ones(const Arguments *arguments, HostValue *result)
+{
+    return fill_number(arguments, 1, result);
 }
 
 static HostStatus function_empty(const Arguments *arguments, HostValue *result)
@@ -458,6 +471,7 @@ static const struct {
     {"save", function_save},
     {"arange", function_arange},
     {"zeros", function_zeros},
+    {"ones", function_ones},
     {"empty", function_empty},
     {"full", function_full},
     {"random", function_random},
