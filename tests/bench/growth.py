@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""growth.py [--families REGEX] [--arch ARCH...] [--doublings N] [--repeat N] [--again N] [--instructions] [--most X] [--json FILE] [--keep FOLDER] TILEC
+"""growth.py [--families REGEX] [--arch ARCH...] [--doublings N] [--repeat N] [--again N] [--instructions] [--most X] [--kinds KIND...]
+          [--json FILE] [--keep FOLDER] TILEC
 
 How the time and memory that compiling takes grow with the program. A family is programs of one shape, of n statements (iterations,
 buffers, kernels, ...); each is compiled, by a process of its own and without ptxas, at its largest size and at N (3) halves of it, and the
@@ -363,7 +364,7 @@ def shown(exponent):
 
 
 def is_above(options, row):
-    return any(row.get(kind) is not None and row[kind] > options.most for kind in LEAST)
+    return any(row.get(kind) is not None and row[kind] > options.most for kind in options.kinds)
 
 
 def measure(options, make, most, arch, folder):
@@ -417,6 +418,7 @@ def main():
     parser.add_argument("--again", type=int, default=0)
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--most", type=float, default=1.2)
+    parser.add_argument("--kinds", nargs="+", choices=LEAST, default=list(LEAST), help="the exponents that --most is for")
     parser.add_argument("--seconds", type=int, default=600, help="of processor time that one compilation may take")
     parser.add_argument("--json")
     parser.add_argument("--keep")
