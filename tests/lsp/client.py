@@ -5,6 +5,25 @@ import select
 import subprocess
 import time
 
+# A document that clients open where any kernel does.
+URI = "file:///nowhere/kernel.tile"
+TEXT = '''import tilus
+from tilus import float32, int32
+
+
+class Copy(tilus.Script):
+    def __call__(self, n: int32, source: ~float32, target: ~float32):
+        self.attrs.blocks = n // 64
+        self.attrs.warps = 1
+        a = self.global_view(source, dtype=float32, shape=[n])
+        x = self.load_global(a, offsets=[self.blockIdx.x * 64], shape=[64])
+        b = self.global_view(target, dtype=float32, shape=[n])
+        self.store_global(b, x, offsets=[self.blockIdx.x * 64])
+
+
+copy = Copy()
+'''
+
 
 class Ended(Exception):
     """The server ended, or said nothing for too long."""

@@ -4,26 +4,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from client import Client  # noqa: E402
+from client import TEXT, URI, Client  # noqa: E402
 from lsprotocol import converters, types  # noqa: E402
 
-URI = "file:///nowhere/kernel.tile"
-TEXT = '''import tilus
-from tilus import float32, int32
-
-
-class Copy(tilus.Script):
-    def __call__(self, n: int32, source: ~float32, target: ~float32):
-        self.attrs.blocks = n // 64
-        self.attrs.warps = 1
-        a = self.global_view(source, dtype=float32, shape=[n])
-        x = self.load_global(a, offsets=[self.blockIdx.x * 64], shape=[64])
-        b = self.global_view(target, dtype=float32, shape=[n])
-        self.store_global(b, x, offsets=[self.blockIdx.x * 64])
-
-
-copy = Copy()
-'''
 HERE = {"textDocument": {"uri": URI}, "position": {"line": 9, "character": 8}}
 ASKED = [
     (types.InitializeResponse, "initialize", {"capabilities": {}}),
