@@ -19,9 +19,11 @@ PLAN is a Python file with a list `rows`, each a dict:
     stand_in            modules that its main part alone needs
 
 Random data, buffers in turn so that together they are larger than L2, contenders in shuffled rounds, medians, and every element of all
-results compared. A row runs in a process of its own; what fails is said and stops nothing."""
+results compared. A row runs in a process of its own; what fails is said and stops nothing. Several start at a time, as imports take
+longer than measurements, and one alone uses the GPU."""
 import argparse
 import ctypes
+import fcntl
 import json
 import os
 import random
@@ -29,6 +31,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from dlpack import milliseconds
 from example_systems import c_values, stand_in, system_of, tensors_of, without_tuning
@@ -184,9 +187,16 @@ def compile_origin(row, args):
     system_of(row).compile(load_module(row, args), row, make_all(row) if row.get("system") == "tilus" else [])
 
 
+def wait_for_gpu(folder):
+    """Until this process ends no other one gets it."""
+    lock = os.open(os.path.join(folder, "gpu.lock"), os.O_CREAT | os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def measure_row(row, args):
     import torch
     base, module = os.path.join(args.folder, row["name"]), load_module(row, args)
+    wait_for_gpu(args.out)
     torch.manual_seed(7)
     given, first = tensors_of(row), make_all(row)
     size = sum(t.numel() * t.element_size() for t in first)
@@ -251,8 +261,6 @@ def row_command(row, args, what):
 
 
 def compile_all(rows, args):
-    from concurrent.futures import ThreadPoolExecutor
-
     def one(row):
         try:
             subprocess.run(row_command(row, args, "compile"), capture_output=True, timeout=args.limit)
@@ -262,28 +270,34 @@ def compile_all(rows, args):
         list(pool.map(one, rows))
 
 
+def measured(row, args, end):
+    """What the row's process says; nothing where the time is up."""
+    left = end - time.time()
+    if left < 5:
+        return None
+    try:
+        said = subprocess.run(row_command(row, args, "row"), capture_output=True, text=True, timeout=min(left, args.limit))
+    except subprocess.TimeoutExpired:
+        return {"name": row["name"], "failed": "out of time"}
+    lines = [line for line in said.stdout.splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else {"name": row["name"], "failed": (said.stderr or said.stdout)[-400:]}
+
+
 def measure(args):
     os.makedirs(args.out, exist_ok=True)
     begin, done = time.time(), []
-    compile_all(chosen(args), args)
+    rows = [row for row in chosen(args) if os.path.exists(os.path.join(args.folder, row["name"] + ".so"))]
+    compile_all(rows, args)
     print(f"compiled in {time.time() - begin:.0f} s", flush=True)
-    for row in chosen(args):
-        if not os.path.exists(os.path.join(args.folder, row["name"] + ".so")):
-            continue
-        left = args.seconds - (time.time() - begin)
-        if left < 5:
-            print("out of time")
-            break
-        try:
-            said = subprocess.run(row_command(row, args, "row"), capture_output=True, text=True, timeout=min(left, args.limit))
-            lines = [line for line in said.stdout.splitlines() if line.startswith("{")]
-            done.append(json.loads(lines[-1]) if lines else {"name": row["name"], "failed": (said.stderr or said.stdout)[-400:]})
-        except subprocess.TimeoutExpired:
-            done.append({"name": row["name"], "failed": "out of time"})
-        shown = {k: v for k, v in done[-1].items() if k not in ("file", "call")}
-        print(json.dumps(shown), flush=True)
-        with open(os.path.join(args.out, "examples.json"), "w") as file:
-            json.dump(done, file, indent=1)
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for said in pool.map(lambda row: measured(row, args, begin + args.seconds), rows):
+            if said is None:
+                print("out of time")
+                break
+            done.append(said)
+            print(json.dumps({k: v for k, v in said.items() if k not in ("file", "call")}), flush=True)
+            with open(os.path.join(args.out, "examples.json"), "w") as file:
+                json.dump(done, file, indent=1)
     ratios = sorted(row["of_origin"] for row in done if "of_origin" in row)
     if ratios:
         print(f"{len(ratios)} kernels: median {ratios[len(ratios) // 2]}, least {ratios[0]}, {sum(r < 0.95 for r in ratios)} below 0.95")
@@ -304,6 +318,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--ms", type=float, default=10, help="of each round of a contender")
     parser.add_argument("--seconds", type=float, default=400)
+    parser.add_argument("--jobs", type=int, default=6, help="processes of rows at a time, of which one uses the GPU")
     parser.add_argument("--limit", type=float, default=90, help="seconds of a row")
     args = parser.parse_args()
     if args.what == "build":
