@@ -222,44 +222,65 @@ void gen_define_result(Gen *gen, const Op *op, LLVMValueRef llvm)
 }
 
 /* The next piece of the frame. */
-static LLVMValueRef frame_slot(Gen *gen, LLVMTypeRef type, unsigned alignment)
+static int64_t frame_piece(Gen *gen, LLVMTypeRef type, unsigned alignment)
 {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(gen->module);
     const uint64_t least = LLVMABIAlignmentOfType(layout, type);
     const uint64_t align = alignment > least ? alignment : least;
     const uint64_t offset = (gen->frame_bytes + align - 1) / align * align;
     gen->frame_bytes = offset + LLVMABISizeOfType(layout, type);
-    return gen_offset(gen, gen->frame, (int64_t)offset);
+    return (int64_t)offset;
+}
+
+static void at_entry(Gen *gen)
+{
+    LLVMValueRef first = gen->first;
+    if (first == NULL) first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function));
+    if (first != NULL) LLVMPositionBuilderBefore(gen->builder, first);
+}
+
+static Slot slot_new(Gen *gen, LLVMTypeRef type, unsigned alignment)
+{
+    if (gen->frame != NULL) return (Slot){.offset = frame_piece(gen, type, alignment)};
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    at_entry(gen);
+    Slot slot = {.alloca = LLVMBuildAlloca(gen->builder, type, "")};
+    if (alignment) LLVMSetAlignment(slot.alloca, alignment);
+    gen_at(gen, here);
+    return slot;
+}
+
+/* Made where it is used: addresses of all slots in the entry block would all be live from there on.
+ */
+static LLVMValueRef slot_address(Gen *gen, Slot slot)
+{
+    return slot.alloca ? slot.alloca : gen_offset(gen, gen->frame, slot.offset);
 }
 
 LLVMValueRef gen_slot(Gen *gen, LLVMTypeRef type, unsigned alignment)
 {
+    const Slot slot = slot_new(gen, type, alignment);
+    if (slot.alloca) return slot.alloca;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    LLVMValueRef first = gen->first, slot;
-    if (first == NULL) first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gen->function));
-    if (first != NULL) LLVMPositionBuilderBefore(gen->builder, first);
-    if (gen->frame != NULL)
-        slot = frame_slot(gen, type, alignment);
-    else {
-        slot = LLVMBuildAlloca(gen->builder, type, "");
-        if (alignment) LLVMSetAlignment(slot, alignment);
-    }
+    at_entry(gen);
+    LLVMValueRef address = slot_address(gen, slot);
     gen_at(gen, here);
-    return slot;
+    return address;
 }
 
 /* Stores the value right where it is made. */
 static void held_spill(Gen *gen, Held *held)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    held->slot = gen_slot(gen, LLVMTypeOf(held->value), 0);
+    held->slot = slot_new(gen, LLVMTypeOf(held->value), 0);
+    held->is_kept = true;
     LLVMValueRef next = LLVMGetNextInstruction(held->value);
     while (next != NULL && LLVMIsAPHINode(next) != NULL) next = LLVMGetNextInstruction(next);
     if (next != NULL)
         LLVMPositionBuilderBefore(gen->builder, next);
     else
         gen_at(gen, LLVMGetInstructionParent(held->value));
-    LLVMBuildStore(gen->builder, held->value, held->slot);
+    LLVMBuildStore(gen->builder, held->value, slot_address(gen, held->slot));
     gen_at(gen, here);
 }
 
@@ -271,8 +292,8 @@ LLVMValueRef gen_use(Gen *gen, const Value *value)
     if (is_near || LLVMIsAInstruction(held->value) == NULL) return held->value;
     if (LLVMGetInstructionParent(held->value) == LLVMGetEntryBasicBlock(gen->function))
         return held->value;
-    if (held->slot == NULL) held_spill(gen, held);
-    return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), held->slot, "");
+    if (!held->is_kept) held_spill(gen, held);
+    return LLVMBuildLoad2(gen->builder, LLVMTypeOf(held->value), slot_address(gen, held->slot), "");
 }
 
 LLVMValueRef gen_use_given(Gen *gen, const Value *value)
@@ -290,9 +311,9 @@ LLVMValueRef gen_operand_at(Gen *gen, const Op *op, int index)
 
 /* Values that meet where blocks join: phis, or slots where a suspension may lie in between. */
 typedef struct Join {
-    bool in_slots;
     int count;
-    LLVMValueRef *items;
+    LLVMValueRef *phis;
+    Slot *slots; /* NULL where there are phis */
     LLVMBasicBlockRef block;
 } Join;
 
@@ -300,14 +321,17 @@ typedef struct Join {
 static Join join_new(Gen *gen, LLVMBasicBlockRef block, bool in_slots, int count,
                      const LLVMTypeRef *types)
 {
-    Join join = {in_slots, count, arena_new_array(gen->arena, LLVMValueRef, count + 1), block};
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
-    for (int i = 0; i < count; i++) {
-        if (!in_slots) gen_at(gen, block);
-        join.items[i] =
-            in_slots ? gen_slot(gen, types[i], 0) : LLVMBuildPhi(gen->builder, types[i], "");
-        gen_at(gen, here);
+    Join join = {.count = count, .block = block};
+    if (in_slots) {
+        join.slots = arena_new_array(gen->arena, Slot, count + 1);
+        for (int i = 0; i < count; i++) join.slots[i] = slot_new(gen, types[i], 0);
+        return join;
     }
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
+    gen_at(gen, block);
+    join.phis = arena_new_array(gen->arena, LLVMValueRef, count + 1);
+    for (int i = 0; i < count; i++) join.phis[i] = LLVMBuildPhi(gen->builder, types[i], "");
+    gen_at(gen, here);
     return join;
 }
 
@@ -316,18 +340,19 @@ static void join_send(Gen *gen, Join *join, LLVMValueRef *values)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(gen->builder);
     for (int i = 0; i < join->count; i++) {
-        if (join->in_slots)
-            LLVMBuildStore(gen->builder, values[i], join->items[i]);
+        if (join->slots)
+            LLVMBuildStore(gen->builder, values[i], slot_address(gen, join->slots[i]));
         else
-            LLVMAddIncoming(join->items[i], &values[i], &here, 1);
+            LLVMAddIncoming(join->phis[i], &values[i], &here, 1);
     }
     LLVMBuildBr(gen->builder, join->block);
 }
 
 static LLVMValueRef join_receive(Gen *gen, const Join *join, int index, LLVMTypeRef type)
 {
-    LLVMValueRef item = join->items[index];
-    return join->in_slots ? LLVMBuildLoad2(gen->builder, type, item, "") : item;
+    return join->slots
+               ? LLVMBuildLoad2(gen->builder, type, slot_address(gen, join->slots[index]), "")
+               : join->phis[index];
 }
 
 static LLVMTypeRef *result_types(Gen *gen, const Op *op, int before)

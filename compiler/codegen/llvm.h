@@ -46,11 +46,19 @@ extern const Machine nvptx_machine, emulator_machine, host_machine;
 #include "codegen/machine.def"
 #undef HANDLER
 
+/* Memory of a thread that may be suspended: a piece of its frame, or, where there is no frame, an
+ * alloca. */
+typedef struct Slot {
+    LLVMValueRef alloca; /* NULL of a piece of the frame */
+    int64_t offset;      /* bytes, there */
+} Slot;
+
 /* A value of the IR in LLVM's hands. */
 typedef struct Held {
-    LLVMValueRef value,
-        slot;         /* slot: where it waits while the thread is suspended; made on demand */
+    LLVMValueRef value;
     unsigned segment; /* where `value` may be used */
+    bool is_kept;     /* in `slot`, for the segments behind; on demand */
+    Slot slot;
 } Held;
 
 /* The function at hand. */
