@@ -95,3 +95,26 @@ def sinkhorn_backward(torch, a):
     sums = torch.cat([(r * d).sum(-1), (r * d).sum(-2)], -1)
     x = (torch.linalg.pinv(system, rtol=1e-5, hermitian=True) @ sums[..., None])[..., 0]
     return {"res": (d - x[..., :size, None] - x[..., None, size:]) * r}
+
+
+def product_backward(torch, a):
+    """Of C = A B."""
+    g = a["C_grad"].double()
+    return {"A_grad": g @ a["B"].double().T, "B_grad": a["A"].double().T @ g}
+
+
+def perceptron_backward(size, count):
+    """Of the squared error of four layers that paint a picture of size by size: Warp's example_tile_mlp."""
+    def formula(torch, a):
+        place = a["indices"].long()
+        x, y = [(v.double() / size - 0.5) * 2 for v in (place // size, place % size)]
+        scales = [2.0 ** s * torch.pi for s in range(8)]
+        z = torch.stack([f(v * scale) for scale in scales for v in (x, y) for f in (torch.sin, torch.cos)])
+        names = [f"{kind}_{i}" for i in range(4) for kind in ("weights", "bias")]
+        given = {name: a[name].double().requires_grad_() for name in names}
+        for i in range(4):
+            z = (given[f"weights_{i}"] @ z + given[f"bias_{i}"]).relu()
+        loss = ((z - a["reference"].double()[:, place]) ** 2).sum() / (3 * count) * a["loss_grad"].double() + (z * a["out_grad"].double()[:, place]).sum()
+        loss.backward()
+        return {name + "_grad": value.grad for name, value in given.items()}
+    return formula

@@ -23,6 +23,15 @@ def numbers_of(row):
     return dict(argument for argument in row["args"] if is_number(argument))
 
 
+def gradient_name(name):
+    return name + "_grad"
+
+
+def function_of(row):
+    """The C function that is measured."""
+    return gradient_name("k") if row.get("grad") else "k"
+
+
 def in_order(row, tensors):
     """All arguments, numbers among them."""
     left = iter(tensors)
@@ -151,12 +160,12 @@ def warp_array(tensor, kind):
 
 class Warp:
     """`call` is the kernel; `dims`, `block_dim` and `tiled` say how it is launched. Of an argument a fifth entry is the type of its
-    elements, where these are vectors: its tensor has one dimension more."""
+    elements, where these are vectors: its tensor has one dimension more. With `grad` it is launched backwards, with the gradients NAME_grad."""
     imports = ""
 
     @staticmethod
     def export(row):
-        return f"{row['call']}.compile(block_dim={row['block_dim']})"
+        return f"{row['call']}.compile(block_dim={row['block_dim']}{', grad=True' if row.get('grad') else ''})"
 
     @staticmethod
     def keys(module, row):
@@ -170,15 +179,28 @@ class Warp:
         eval(row["call"], dict(vars(module))).module.load(wp.get_device("cuda:0"), row["block_dim"])
 
     @staticmethod
+    def inputs(row, arrays):
+        """What the kernel is launched with, and what makes it the launch of its gradient."""
+        named = [(name, arrays.get(name, value)) for name, value, *_ in row["args"] if name not in map(gradient_name, arrays)]
+        if not row.get("grad"):
+            return [value for _, value in named], {}
+        gradients = [arrays.get(gradient_name(name)) for name, _ in named]
+        for (_, array), gradient in zip(named, gradients):
+            if gradient is not None:
+                array.grad = gradient
+        return [value for _, value in named], {"adjoint": True, "adj_inputs": gradients}
+
+    @staticmethod
     def caller(module, row, tensors):
         import torch
         import warp as wp
         begin = time.time()
         kernel = eval(row["call"], dict(vars(module)))
-        arrays = [warp_array(t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))]
+        arrays = {argument[0]: warp_array(t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))}
+        inputs, backward = Warp.inputs(row, arrays)
         launch = wp.launch_tiled if row.get("tiled", True) else wp.launch
         stream = wp.stream_from_torch(torch.cuda.current_stream())
-        command = launch(kernel, dim=list(row["dims"]), inputs=in_order(row, arrays), block_dim=row["block_dim"], record_cmd=True, stream=stream)
+        command = launch(kernel, dim=list(row["dims"]), inputs=inputs, block_dim=row["block_dim"], record_cmd=True, stream=stream, **backward)
         call = lambda: command.launch(stream=stream)
         call()
         call.keep = arrays
@@ -194,11 +216,11 @@ def system_of(row):
 
 # ---- through C ----
 
-def parameters_of(header):
-    """(type, name) of each parameter of the row's C function but the stream."""
+def parameters_of(header, function):
+    """(type, name) of each parameter of the C function but the stream."""
     with open(header) as file:
         text = file.read()
-    declared = re.search(r"tile_status k\(tile_stream stream(.*?)\);", text, re.S).group(1)
+    declared = re.search(rf"tile_status {function}\(tile_stream stream(.*?)\);", text, re.S).group(1)
     return [re.match(r"(.*?)\s*\**(\w+)$", p.strip(), re.S).groups() + ("*" in p,) for p in declared.split(",") if p.strip()]
 
 
@@ -206,7 +228,7 @@ def c_values(header, row, tensors, keys_of):
     """The arguments of the row's C function, and what has to stay for as long."""
     from dlpack import Tensor
     values, kept, keys, left = [], [], None, iter(tensors)
-    for kind, name, is_pointer in parameters_of(header):
+    for kind, name, is_pointer in parameters_of(header, function_of(row)):
         if "DLTensor" in kind:
             kept.append(Tensor(next(left)))
             values.append(ctypes.byref(kept[-1]))

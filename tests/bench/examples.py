@@ -14,6 +14,7 @@ PLAN is a Python file with a list `rows`, each a dict:
                         result; "zero": one that is added to; "sums": one whose elements may lie in another order)
     results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
+    grad                if true, the kernel's gradient is measured: the gradients of its tensors of floats stand behind its arguments
     formula             what results are in float64 (example_formulas.py), where the origin's own compiler is not to be trusted
     edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
     stand_in            modules that its main part alone needs
@@ -34,7 +35,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from dlpack import milliseconds
-from example_systems import c_values, stand_in, system_of, tensors_of, without_tuning
+from example_systems import c_values, function_of, stand_in, system_of, tensors_of, without_tuning
 
 
 def read_plan(path):
@@ -97,10 +98,11 @@ def build(args):
 def tilec_caller(library, header, module, row, tensors):
     """Values of keys are those of the row's call."""
     import torch
+    function = getattr(library, function_of(row))
     values, kept = c_values(header, row, tensors, lambda: system_of(row).keys(module, row))
 
     def call():
-        status = library.k(ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), *values)
+        status = function(ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), *values)
         if status:
             library.tile_last_error.restype = ctypes.c_char_p
             raise RuntimeError(library.tile_last_error().decode())
