@@ -117,6 +117,51 @@ bool tma_load_fits(FactTable *facts, const TensorCopy *copy)
 
 /* ---- stores ---- */
 
+/* What a loop that begins with the value ends with, if nothing else comes of it; else NULL. */
+static const Value *carried_on(const Op *loop, const Value *init);
+
+/* What is computed of the value alone, or of it and others; NULL: nothing, or more than one. */
+static const Value *made_of(const Value *value)
+{
+    if (value->use_count != 1) return NULL;
+    const Op *op = value->uses->op;
+    if (op->code == OP_for) return carried_on(op, value);
+    return op_has(op, PURE) && op->result_count == 1 ? op->results : NULL;
+}
+
+static const Value *carried_on(const Op *loop, const Value *init)
+{
+    for (int i = 0; i < loop->result_count; i++) {
+        if (operand_list(loop, init)[i] != init) continue;
+        const Op *yield = loop->regions[0]->last;
+        const Value *end = yield->operands[i], *at = loop->regions[0]->arguments[1 + i];
+        while (at && at != end) at = made_of(at);
+        return at && end->use_count == 1 ? &loop->results[i] : NULL;
+    }
+    return NULL;
+}
+
+static bool same_places(const Op *load, const Op *store)
+{
+    const int first = operand_index(load, offsets), other = operand_index(store, offsets);
+    if (operand(load, view) != operand(store, view) ||
+        load->operand_count - first != store->operand_count - other)
+        return false;
+    for (int i = 0; first + i < load->operand_count; i++)
+        if (load->operands[first + i] != store->operands[other + i]) return false;
+    return load->parent == store->parent;
+}
+
+/* A load whose elements all went into those that are stored at the same places: it is done when
+ * these are known, so that nothing need order the two. */
+static bool is_replaced(const Op *load, const Op *store)
+{
+    if (load->code != OP_load || !same_places(load, store)) return false;
+    const Value *value = load->results;
+    while (value && value != operand(store, value)) value = made_of(value);
+    return value && value->use_count == 1;
+}
+
 typedef struct Neighbours {
     const Op *store;
     const Parameter *parameter;
@@ -128,7 +173,9 @@ static void look_at(Op *op, void *context)
     Neighbours *found = context;
     found->syncs |= op_has(op, BARRIER);
     const Value *memory = op_memory(op);
-    if (op == found->store || !memory || memory->type->kind != TYPE_VIEW) return;
+    if (op == found->store || !memory || memory->type->kind != TYPE_VIEW ||
+        is_replaced(op, found->store))
+        return;
     const Parameter *parameter =
         pointer_parameter(op->parent->kernel, operand(memory->op, pointer));
     found->same |= !parameter || parameter == found->parameter;

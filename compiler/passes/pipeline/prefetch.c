@@ -41,7 +41,8 @@ static const Parameter *parameter_of(const Prefetch *prefetch, const Value *memo
 static void note_global_write(Op *op, void *context)
 {
     Prefetch *prefetch = context;
-    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
+    const bool writes = op_has(op, STORES) || op->code == OP_tma_store;
+    const Value *memory = writes ? op_memory(op) : NULL;
     if (!memory || memory->type->kind == TYPE_SHARED || memory->type->kind == TYPE_LOCAL) return;
     const Parameter *parameter = parameter_of(prefetch, memory);
     prefetch->writes |= !parameter;
