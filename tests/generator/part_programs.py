@@ -521,6 +521,8 @@ class Tilus(Program):
         if tile.kind == "shared":
             return self.stencil()
         shape = [self.pick([1, 3, 5, 12, 33]) for _ in tile.shape]
+        while count_of(shape) > MOST[len(shape)]:
+            shape[self.random.randrange(len(shape))] = 1
         factors = [(self.random.randrange(1, 9), self.random.randrange(9)) for _ in shape]
         texts = [f"({v} * {f} + {s}) % {e}" for v, (f, s), e in zip(LETTERS, factors, tile.shape)]
         names = ", ".join(LETTERS[:len(shape)])
