@@ -165,7 +165,8 @@ class Warp:
 
     @staticmethod
     def export(row):
-        return f"{row['call']}.compile(block_dim={row['block_dim']}{', grad=True' if row.get('grad') else ''})"
+        given = f"block_dim={row['block_dim']}" + (", grad=True" if row.get("grad") else "") + ("" if row.get("tiled", True) else ", tiled=0")
+        return f"{row['call']}.compile({given})"
 
     @staticmethod
     def keys(module, row):
@@ -194,6 +195,7 @@ class Warp:
     def caller(module, row, tensors):
         import torch
         import warp as wp
+        wp.init()  # taken for granted by stream_from_torch
         begin = time.time()
         kernel = eval(row["call"], dict(vars(module)))
         arrays = {argument[0]: warp_array(t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))}

@@ -471,7 +471,8 @@ static Value *smaller(Eval *eval, OpCode code, Value *a, Value *b)
     return build2(&eval->builder, code, as_wide(eval, a), as_wide(eval, b));
 }
 
-/* The same where all of it is known now; -1: it is not. */
+/* The same where all of it is known now; -1: it is not. A slice that ends behind the view has a
+ * length of the run's: tiles that are copied from there may be larger. */
 static int64_t known_length(const Part *part, const Value *extent)
 {
     int64_t all, stop;
@@ -480,7 +481,8 @@ static int64_t known_length(const Part *part, const Value *extent)
     if (part->stop != NULL) {
         if (part->stop->kind != OBJECT_INT) return -1;
         const int64_t given = part->stop->as.integer;
-        stop = given < 0 ? all + given : given < all ? given : all;
+        if (given > all) return -1;
+        stop = given < 0 ? all + given : given;
     }
     const int64_t step = part->step > 1 ? part->step : 1;
     return stop > part->known_start ? (stop - part->known_start + step - 1) / step : 0;
