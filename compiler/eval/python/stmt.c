@@ -90,6 +90,15 @@ static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *metho
                : FLOW_ERROR;
 }
 
+/* An element of memory, or a part of one: of an array whose class says how elements are updated. */
+static bool is_in_memory(Eval *eval, const Slot *place)
+{
+    while (place != NULL && place->whole != NULL) place = place->whole;
+    return place != NULL && place->index != NULL && place->memory != NULL &&
+           (object_is_staged(place->memory) ||
+            special_method(eval, place->memory, "__update_item__") != NULL);
+}
+
 /* `place` is NULL where the target is a name. */
 static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const Slot *place)
 {
@@ -99,9 +108,8 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const 
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
     bool good;
-    const bool is_element = place != NULL && place->index != NULL && place->memory != NULL &&
-                            object_is_staged(place->memory);
-    if (is_element && eval->ops->element_update(eval, n->op, old, operand, at, &good))
+    if (is_in_memory(eval, place) &&
+        eval->ops->element_update(eval, n->op, old, operand, at, &good))
         return good ? FLOW_NEXT : FLOW_ERROR;
     Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
