@@ -35,4 +35,9 @@ HostStatus give_bool(HostValue *result, bool value);
 /* ---- array/methods.c: NULL if arrays have no method of that name ---- */
 ArrayFunction *array_method(const char *name);
 
+/* ---- array/primitives.c: NULL if there is no such function; those of the library begin with _
+ * ---- */
+ArrayFunction *array_primitive(const char *name);
+const char *array_primitive_name(size_t index); /* NULL: there are no more */
+
 #endif

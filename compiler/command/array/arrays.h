@@ -38,7 +38,7 @@ typedef struct Elements {
 typedef struct ArrayContext {
     Session *session;
     Arena *arena;
-    Span at; /* for messages */
+    Span at;          /* for messages */
     bool shapes_only; /* arrays are made without elements: what needs them fails, in silence */
 } ArrayContext;
 
@@ -93,20 +93,34 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
                         const HostValue *right, HostValue *result);
 HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *operand,
                        HostValue *result);
+/* The elements of `a`, or a number, where the condition is not zero, else of `b`; all three are
+ * stretched to one shape. NULL: reported. */
+Array *array_select(ArrayContext *context, const Array *condition, const HostValue *a,
+                    const HostValue *b);
 /* Puts a number or an array, stretched, into a view. False: reported. */
 bool array_assign(ArrayContext *context, const Array *view, const HostValue *value);
 Array *array_cast(ArrayContext *context, const Array *array, DType dtype);
 
 /* ---- multiply.c ---- */
-/* The product of two matrices, summed in f64, or as integers where they are wide: of tile.host an
+/* The product of matrices, vectors or stacks of matrices, by numpy's rule, summed in f64, or as integers where they are wide: of tile.host an
  * f64, else of the operands' type; into `out` if there is one. NULL: reported. */
 Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Array *out);
 
-/* ---- array/reference.c ---- */
-/* The reduction, scan or function of that name in f64; axis -1: the array as one line. False: there
- * is none. */
-bool array_reference(ArrayContext *context, const char *name, const Array *array, int axis,
-                     Array **result);
+/* ---- elementwise.c ---- */
+/* A function of each element; false: there is none of that name. */
+bool array_apply(ArrayContext *context, const char *name, const Array *array, Array **result);
+
+/* ---- fold.c ---- */
+bool array_fold_exists(const char *name);
+bool array_fold_needs_element(const char *name);
+/* A reduction, without the axis, or a scan. NULL: reported. */
+Array *array_fold(ArrayContext *context, const char *name, const Array *array, int axis);
+
+/* ---- order.c; NULL: reported ---- */
+/* The places, int64, of a line's elements in their order; equal ones stay as they were. */
+Array *array_argsort(ArrayContext *context, const Array *array, int axis, bool descending);
+/* Of the places' shape, which is the array's but along the axis. */
+Array *array_gather(ArrayContext *context, const Array *array, const Array *places, int axis);
 
 /* ---- array/items.c: subscripts ---- */
 HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,

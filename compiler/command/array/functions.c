@@ -353,24 +353,6 @@ static HostStatus function_matmul(const Arguments *arguments, HostValue *result)
                                              out && out->kind == HOST_ARRAY ? out->array : NULL));
 }
 
-/* reference(name, a, axis=-1) */
-static HostStatus function_reference(const Arguments *arguments, HostValue *result)
-{
-    const HostValue *name = argument(arguments, 0, "name");
-    const Array *a;
-    int64_t axis;
-    Array *made = NULL;
-    if (!take_array(arguments, 1, "a", &a) || !take_integer(arguments, 2, "axis", -1, &axis))
-        return HOST_FAILED;
-    if (axis < -1 || axis >= a->rank || !name || name->kind != HOST_TEXT ||
-        !array_reference(arguments->context, name->text, a, (int)axis, &made)) {
-        complain(arguments, "name",
-                 "the name of a reduction, scan or function, with an axis of 'a'");
-        return HOST_FAILED;
-    }
-    return give_array(result, made);
-}
-
 /* ---- files, time ---- */
 
 static HostStatus function_load(const Arguments *arguments, HostValue *result)
@@ -478,7 +460,6 @@ static const struct {
     {"random_uniform", function_random_uniform},
     {"random_normal", function_random_normal},
     {"matmul", function_matmul},
-    {"reference", function_reference},
     {"allclose", function_allclose},
     {"time", function_time},
     {"synchronize", function_synchronize},
@@ -490,7 +471,8 @@ static ArrayFunction *find_function(const char *name)
 {
     for (int i = 0; i < FUNCTION_TOTAL; i++)
         if (strcmp(functions[i].name, name) == 0) return functions[i].run;
-    return array_method(name);
+    ArrayFunction *primitive = array_primitive(name);
+    return primitive ? primitive : array_method(name);
 }
 
 bool array_function_exists(const char *name)
@@ -500,7 +482,8 @@ bool array_function_exists(const char *name)
 
 const char *array_function_name(size_t index)
 {
-    return index < FUNCTION_TOTAL ? functions[index].name : NULL;
+    return index < FUNCTION_TOTAL ? functions[index].name
+                                  : array_primitive_name(index - FUNCTION_TOTAL);
 }
 
 HostStatus array_call(ArrayContext *context, const HostCall *call, HostValue *result)

@@ -100,13 +100,14 @@ static bool take_extents(const Arguments *arguments, int *rank, int64_t *shape)
         count = values->kind == HOST_TUPLE || values->kind == HOST_LIST ? values->count : 0;
         values = values->items;
     }
-    bool fine = count > 0 && count <= ARRAY_RANK;
+    const bool is_one = arguments->call->argument_count == 2;
+    bool fine = (count > 0 || (is_one && values != NULL)) && count <= ARRAY_RANK;
     for (int i = 0; fine && i < count; i++) {
         fine = values[i].kind == HOST_INT;
         shape[i] = values[i].integer;
     }
     *rank = count;
-    return fine || complain(arguments, "shape", "1 to 8 integers");
+    return fine || complain(arguments, "shape", "at most 8 integers");
 }
 
 /* Puts what is left of `total` for the one extent that is -1. */
@@ -274,6 +275,14 @@ HostStatus array_attribute(ArrayContext *context, const Array *array, const char
                               : (HostValue){.kind = HOST_NONE};
     } else if (strcmp(name, "requires_grad") == 0) {
         *result = (HostValue){.kind = HOST_BOOL, .integer = array->grad != NULL};
+    } else if (strcmp(name, "family") == 0) {
+        static const char *const NAMES[] = {"tile", "numpy", "torch"};
+        const char *family = NAMES[array->family];
+        *result = (HostValue){.kind = HOST_TEXT, .text = family, .length = strlen(family)};
+    } else if (strcmp(name, "__methods__") == 0) { /* the module of the library that has them */
+        const char *module =
+            array->family == FAMILY_TORCH ? "compat.torch_methods" : "compat.array_methods";
+        *result = (HostValue){.kind = HOST_TEXT, .text = module, .length = strlen(module)};
     } else if (strcmp(name, "device") == 0) {
         *result = (HostValue){.kind = HOST_TEXT, .text = "cuda", .length = strlen("cuda")};
     } else {

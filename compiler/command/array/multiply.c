@@ -148,27 +148,132 @@ static bool run_product(ArrayContext *context, const Array *a, const Array *b, c
     return fine;
 }
 
-static Array *refuse(ArrayContext *context, DiagCode code)
+static bool refuse(ArrayContext *context, DiagCode code)
 {
     diag_report(context->session->diags, code, context->at);
-    return NULL;
+    return false;
+}
+
+static bool multiply_matrices(ArrayContext *context, const Array *a, const Array *b,
+                              const Array *out)
+{
+    return (are_wide_integers(a->dtype, b->dtype, out->dtype) ? run_integer_product
+                                                              : run_product)(context, a, b, out);
+}
+
+/* ---- vectors, and stacks of matrices ---- */
+
+/* A vector as a matrix of one row or column. */
+static Array *as_matrix(ArrayContext *context, const Array *array, bool is_row)
+{
+    Array *view = array_view(context, array);
+    if (array->rank > 1) return view;
+    view->rank = 2;
+    view->shape[is_row] = array->shape[0];
+    view->strides[is_row] = array->strides[0];
+    view->shape[!is_row] = 1;
+    view->strides[!is_row] = 0;
+    return view;
+}
+
+/* The matrix number `index` of a stack of the shape `outer`, whose last two axes are its own. */
+static Array matrix_at(const Array *stack, int64_t index)
+{
+    const int outer = stack->rank - 2;
+    Array matrix = *stack;
+    matrix.rank = 2;
+    for (int i = 0; i < 2; i++) {
+        matrix.shape[i] = stack->shape[outer + i];
+        matrix.strides[i] = stack->strides[outer + i];
+    }
+    for (int d = outer - 1; d >= 0; d--) {
+        matrix.offset += index % stack->shape[d] * stack->strides[d];
+        index /= stack->shape[d];
+    }
+    return matrix;
+}
+
+static Array *stretched(ArrayContext *context, const Array *array, int outer, const int64_t *shape)
+{
+    int64_t whole[ARRAY_RANK];
+    for (int d = 0; d < outer; d++) whole[d] = shape[d];
+    for (int i = 0; i < 2; i++) whole[outer + i] = array->shape[array->rank - 2 + i];
+    return array_broadcast(context, array, outer + 2, whole);
+}
+
+static bool multiply_stacks(ArrayContext *context, const Array *a, const Array *b, const Array *out)
+{
+    const int outer = out->rank - 2;
+    int64_t count = 1;
+    for (int d = 0; d < outer; d++) count *= out->shape[d];
+    const Array *left = stretched(context, a, outer, out->shape),
+                *right = stretched(context, b, outer, out->shape);
+    for (int64_t i = 0; i < count; i++) {
+        const Array x = matrix_at(left, i), y = matrix_at(right, i), made = matrix_at(out, i);
+        if (!multiply_matrices(context, &x, &y, &made)) return false;
+    }
+    return true;
+}
+
+typedef struct Factors {
+    Array *a, *b;        /* matrices, or stacks of them */
+    bool a_line, b_line; /* was a vector, of which the product has no axis */
+    int rank;            /* of the product, with these axes */
+    int64_t shape[ARRAY_RANK];
+} Factors;
+
+static bool take_factors(ArrayContext *context, const Array *a, const Array *b, Factors *out)
+{
+    *out = (Factors){.a_line = a->rank == 1, .b_line = b->rank == 1};
+    out->a = as_matrix(context, a, true);
+    out->b = as_matrix(context, b, false);
+    const int x = out->a->rank, y = out->b->rank;
+    if (a->rank == 0 || b->rank == 0 || out->a->shape[x - 1] != out->b->shape[y - 2])
+        return refuse(context, DIAG_product_shapes);
+    if (!shape_broadcast(context, x - 2, out->a->shape, y - 2, out->b->shape, &out->rank,
+                         out->shape))
+        return false;
+    out->shape[out->rank++] = out->a->shape[x - 2];
+    out->shape[out->rank++] = out->b->shape[y - 1];
+    return true;
+}
+
+/* The same elements without the axes that were made of vectors. */
+static void drop_lines(Array *view, const Factors *factors)
+{
+    const int last = view->rank - 1;
+    if (factors->a_line) {
+        view->shape[last - 1] = view->shape[last];
+        view->strides[last - 1] = view->strides[last];
+    }
+    view->rank -= factors->a_line + factors->b_line;
+}
+
+static bool has_shape(const Array *array, const Array *wanted)
+{
+    bool same = array->rank == wanted->rank;
+    for (int d = 0; same && d < array->rank; d++) same = array->shape[d] == wanted->shape[d];
+    return same;
 }
 
 Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Array *out)
 {
-    ArrayFamily family = a->family > b->family ? a->family : b->family;
-    if (a->rank != 2 || b->rank != 2 || a->shape[1] != b->shape[0])
-        return refuse(context, DIAG_product_shapes);
-    if (family != FAMILY_TILE && a->dtype != b->dtype) return refuse(context, DIAG_product_types);
-    const int64_t shape[] = {a->shape[0], b->shape[1]};
-    if (out && (out->rank != 2 || out->shape[0] != shape[0] || out->shape[1] != shape[1]))
-        return refuse(context, DIAG_product_out);
-    if (!out) out = array_new(context, family == FAMILY_TILE ? DTYPE_f64 : a->dtype, 2, shape);
-    if (!out) return NULL;
-    out->family = family;
-    if (!out->storage) return out;
-    return (are_wide_integers(a->dtype, b->dtype, out->dtype) ? run_integer_product
-                                                              : run_product)(context, a, b, out)
-               ? out
-               : NULL;
+    const ArrayFamily family = a->family > b->family ? a->family : b->family;
+    Factors factors;
+    if (!take_factors(context, a, b, &factors)) return NULL;
+    if (family != FAMILY_TILE && a->dtype != b->dtype) {
+        refuse(context, DIAG_product_types);
+        return NULL;
+    }
+    const DType dtype = out ? out->dtype : family == FAMILY_TILE ? DTYPE_f64 : a->dtype;
+    Array *made = array_new(context, dtype, factors.rank, factors.shape);
+    if (!made) return NULL;
+    made->family = family;
+    if (made->storage && !multiply_stacks(context, factors.a, factors.b, made)) return NULL;
+    drop_lines(made, &factors);
+    if (!out) return made;
+    const HostValue value = {.kind = HOST_ARRAY, .array = made};
+    if (has_shape(out, made)) return array_assign(context, out, &value) ? out : NULL;
+    refuse(context, DIAG_product_out);
+    return NULL;
 }

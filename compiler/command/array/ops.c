@@ -61,6 +61,27 @@ static int64_t shift_right(int64_t a, int64_t b)
     return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
 }
 
+static int64_t power_of(int64_t base, int64_t exponent)
+{
+    if (exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0; /* as torch */
+    uint64_t power = 1, factor = (uint64_t)base;
+    for (; exponent > 0; exponent >>= 1, factor *= factor)
+        if (exponent & 1) power *= factor;
+    return (int64_t)power;
+}
+
+/* A NaN stays, as in numpy and torch. */
+static double greater(double a, double b)
+{
+    return a > b || isnan(a) ? a : b;
+}
+
+static double less(double a, double b)
+{
+    return a < b || isnan(a) ? a : b;
+}
+
 typedef void Loop(const Element *a, const Element *b, Element *out, int64_t count);
 
 #define LOOP(name, type, from, to, expression)                                                     \
@@ -86,7 +107,19 @@ FLOATS(div_f, x / y)
 FLOATS(floordiv_f, floor(x / y))
 FLOATS(mod_f, x - floor(x / y) * y)
 FLOATS(pow_f, pow(x, y))
+FLOATS(greater_f, greater(x, y))
+FLOATS(less_f, less(x, y))
+FLOATS(hypot_f, hypot(x, y))
+FLOATS(atan2_f, atan2(x, y))
+FLOATS(copysign_f, copysign(x, y))
+FLOATS(fmod_f, fmod(x, y))
 UNSIGNED(add_i, x + y)
+INTEGERS(pow_i, power_of(x, y))
+INTEGERS(greater_i, x > y ? x : y)
+UNSIGNED(greater_u, x > y ? x : y)
+INTEGERS(less_i, x < y ? x : y)
+UNSIGNED(less_u, x < y ? x : y)
+INTEGERS(fmod_i, y == 0 || y == -1 ? 0 : x % y)
 UNSIGNED(sub_i, x - y)
 UNSIGNED(mul_i, x *y)
 INTEGERS(floordiv_i, floor_divide(x, y))
@@ -105,6 +138,12 @@ COMPARISON(lt, <)
 COMPARISON(le, <=)
 COMPARISON(gt, >)
 COMPARISON(ge, >=)
+LOOP(both_f, double, f, i, x &&y)
+LOOP(either_f, double, f, i, x || y)
+INTEGERS(both_i, x &&y)
+INTEGERS(either_i, x || y)
+LOOP(one_f, double, f, i, (x != 0) != (y != 0))
+INTEGERS(one_i, (x != 0) != (y != 0))
 
 typedef struct Operation {
     const char *op;
@@ -119,7 +158,7 @@ static const Operation operations[] = {
     {.op = "/", loop_div_f, NULL, NULL},
     {.op = "//", loop_floordiv_f, loop_floordiv_i, loop_floordiv_u},
     {.op = "%", loop_mod_f, loop_mod_i, loop_mod_u},
-    {.op = "**", loop_pow_f, NULL, NULL},
+    {.op = "**", loop_pow_f, loop_pow_i, NULL},
     {.op = "&", NULL, loop_and_i, NULL},
     {.op = "|", NULL, loop_or_i, NULL},
     {.op = "^", NULL, loop_xor_i, NULL},
@@ -131,6 +170,15 @@ static const Operation operations[] = {
     {.op = "<=", loop_le_f, loop_le_i, loop_le_u, true},
     {.op = ">", loop_gt_f, loop_gt_i, loop_gt_u, true},
     {.op = ">=", loop_ge_f, loop_ge_i, loop_ge_u, true},
+    {.op = "maximum", loop_greater_f, loop_greater_i, loop_greater_u},
+    {.op = "minimum", loop_less_f, loop_less_i, loop_less_u},
+    {.op = "fmod", loop_fmod_f, loop_fmod_i, loop_mod_u},
+    {.op = "hypot", loop_hypot_f},
+    {.op = "atan2", loop_atan2_f},
+    {.op = "copysign", loop_copysign_f},
+    {.op = "logical_and", loop_both_f, loop_both_i, NULL, true},
+    {.op = "logical_or", loop_either_f, loop_either_i, NULL, true},
+    {.op = "logical_xor", loop_one_f, loop_one_i, NULL, true},
 };
 
 static const Operation *find_operation(const char *op)
@@ -306,6 +354,65 @@ HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *o
     *result = *operand;
     return HOST_OK;
 }
+
+/* ---- by a condition ---- */
+
+static void pick(const Operand *condition, const Operand *from[2], DType dtype, int64_t total,
+                 char *out)
+{
+    Element which[BLOCK], made[2][BLOCK];
+    for (int64_t start = 0; start < total; start += BLOCK) {
+        const int64_t count = total - start < BLOCK ? total - start : BLOCK;
+        load_block(condition, DTYPE_b1, start, count, which);
+        for (int i = 0; i < 2; i++) load_block(from[i], dtype, start, count, made[i]);
+        for (int64_t i = 0; i < count; i++) made[0][i] = made[which[i].i ? 0 : 1][i];
+        elements_encode(dtype, made[0], count, out + start * dtype_bytes(dtype));
+    }
+}
+
+static bool select_into(ArrayContext *context, Operand *condition, Operand *a, Operand *b,
+                        const Array *out)
+{
+    const Operand *from[2] = {a, b};
+    if (!read_operand(context, condition, out->rank, out->shape) ||
+        !read_operand(context, a, out->rank, out->shape) ||
+        !read_operand(context, b, out->rank, out->shape))
+        return false;
+    char *bytes = bytes_new(array_count(out), dtype_bytes(out->dtype));
+    pick(condition, from, out->dtype, array_count(out), bytes);
+    const bool fine = array_store(context, out, bytes);
+    free(bytes);
+    return fine;
+}
+
+static DType type_beside(const HostValue *other, DType condition)
+{
+    return other->kind == HOST_ARRAY ? ((const Array *)other->array)->dtype : condition;
+}
+
+Array *array_select(ArrayContext *context, const Array *condition, const HostValue *a,
+                    const HostValue *b)
+{
+    Operand which = array_operand(condition), from[2];
+    int rank, wide;
+    int64_t shape[ARRAY_RANK], both[ARRAY_RANK];
+    if (!operand_of(context, a, type_beside(b, which.dtype), false, &from[0]) ||
+        !operand_of(context, b, type_beside(a, which.dtype), false, &from[1]) ||
+        !broadcast_operands(context, &from[0], &from[1], &rank, shape) ||
+        !shape_broadcast(context, condition->rank, condition->shape, rank, shape, &wide, both))
+        return NULL;
+    Array *out = array_new(context, dtype_promote(from[0].dtype, from[1].dtype), wide, both);
+    if (!out) return NULL;
+    out->family = family_of(&from[0], &from[1]);
+    if (condition->family > out->family) out->family = condition->family;
+    const bool fine = !out->storage || select_into(context, &which, &from[0], &from[1], out);
+    free(which.bytes);
+    free(from[0].bytes);
+    free(from[1].bytes);
+    return fine ? out : NULL;
+}
+
+/* ---- putting ---- */
 
 bool array_assign(ArrayContext *context, const Array *view, const HostValue *value)
 {

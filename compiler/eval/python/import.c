@@ -147,7 +147,8 @@ static void bind_host(Eval *eval, Bindings *bindings, const char *name, Object *
     bindings_make(eval, bindings, intern_text(eval->session->names, name))->object = object;
 }
 
-/* tile.host: the host's functions, and the element types. Of kernels of an object object.c asks. */
+/* __host__: the host's functions, and the element types, which the library's tile.host builds upon.
+ */
 static Object *host_module(Eval *eval, Name path)
 {
     Bindings bindings = {0};
@@ -167,7 +168,7 @@ static Object *load_module(Eval *eval, Name path, Span at)
     Object *module = builtin_module(eval, path);
     Found found;
     if (module != NULL) return module;
-    if (eval->host != NULL && strcmp(path, "tile.host") == 0) return host_module(eval, path);
+    if (eval->host != NULL && strcmp(path, "__host__") == 0) return host_module(eval, path);
     size_t errors = diag_error_count(eval->session->diags);
     if (!find_source(eval, path, &found)) return missing_new(eval, path, path, at);
     Unit *unit = unit_new(eval, path, found.source, found.is_library);
@@ -359,6 +360,7 @@ static bool module_names(Eval *eval, Object *module, Span at, AllNames *all)
         take_name(all, unit->scope->bindings.list.data[i]->name);
     Nodes body = unit->tree != NULL ? unit->tree->tree->body : (Nodes){0};
     for (uint32_t i = 0; i < body.count; i++) names_bound(eval, body.items[i], take_name, all);
+    visit_stars(eval, unit, 0, take_name, all);
     return true;
 }
 

@@ -355,12 +355,26 @@ static Object *find_in_range(Eval *eval, const Object *object, Name name, bool *
     return NULL;
 }
 
+/* What the host does not have itself stands in a module of the library, which the array names. */
+static Object *method_of_library(Eval *eval, Object *array, Name name, Span at, bool *found)
+{
+    Object *path =
+        host_attribute(eval, array, intern_text(eval->session->names, "__methods__"), at, found);
+    if (!*found || path == NULL) return NULL;
+    Object *module =
+        eval->ops->import_module(eval, intern_text(eval->session->names, path->as.text.data), at);
+    Object *function =
+        module != NULL ? attribute_find(eval, module, name, at, found) : (Object *)NULL;
+    return *found && function != NULL ? bind_method(eval, array, function) : NULL;
+}
+
 static Object *find_in_array(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *value = host_attribute(eval, object, name, at, found);
     if (*found) return value;
     Name method = intern_printf(eval->session->names, "array.%s", name);
-    if (!eval->host->find(eval->host, method)) return NULL;
+    if (!eval->host->find(eval->host, method))
+        return method_of_library(eval, object, name, at, found);
     *found = true;
     Object *function = object_new(eval, OBJECT_HOST_FUNCTION);
     function->as.host = method;

@@ -21,19 +21,18 @@ bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at)
 
 /* ---- looking up ---- */
 
-static Object *lookup_host(Eval *eval, const Scope *scope, Name name, bool *found)
+/* The module tile.host; NULL: there is no host. */
+static Object *tile_host(Eval *eval, Span at)
 {
-    for (DType dtype = 0; scope->host_names && dtype < DTYPE_COUNT; dtype++) {
-        if (strcmp(dtype_user_name(dtype), name) != 0) continue;
-        Object *object = object_new(eval, OBJECT_DTYPE);
-        object->as.dtype = dtype;
-        *found = true;
-        return object;
-    }
-    if (!scope->host_names || eval->host == NULL || !eval->host->find(eval->host, name))
-        return NULL;
-    *found = true;
-    return host_function_named(eval, name);
+    if (eval->host == NULL) return NULL;
+    return eval->ops->import_module(eval, intern_text(eval->session->names, "tile.host"), at);
+}
+
+/* In statements for `run` the names of tile.host. */
+static Object *lookup_host(Eval *eval, const Scope *scope, Name name, Span at, bool *found)
+{
+    Object *module = scope->host_names ? tile_host(eval, at) : NULL;
+    return module != NULL ? eval->ops->attribute_find(eval, module, name, at, found) : NULL;
 }
 
 static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool late, bool *found)
@@ -72,7 +71,7 @@ Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found)
         *found = false;
         late |= each->kind == SCOPE_FUNCTION;
     }
-    Object *host = lookup_host(eval, scope, name, found);
+    Object *host = lookup_host(eval, scope, name, at, found);
     *found = host != NULL || missing != NULL;
     return host != NULL ? host : missing;
 }
@@ -123,11 +122,8 @@ Object *name_read(Eval *eval, Name name, Span at)
     const bool in_statements = eval->frame->scope->host_names; /* which have tile.host's names */
     if (!in_statements && eval->ops->hint_import(eval, eval->frame->scope->unit, name, at))
         return NULL;
-    const char *host;
-    for (size_t i = 0; in_statements && eval->host != NULL; i++) {
-        if ((host = eval->host->name(eval->host, i)) == NULL) break;
-        nearest_try(&nearest, host);
-    }
+    const Object *host = in_statements ? tile_host(eval, at) : NULL;
+    if (host != NULL) nearest_try_scope(eval, &nearest, host->as.unit->scope);
     nearest_try_scope(eval, &nearest, eval->frame->scope);
     return nearest_hint(eval, &nearest);
 }

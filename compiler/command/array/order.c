@@ -1,0 +1,127 @@
+/* order.c: elements by their order along an axis, and by their places. */
+#include "command/array/lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct Item {
+    Element element;
+    int64_t place;
+} Item;
+
+static int by_place(const Item *a, const Item *b)
+{
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* A NaN is the greatest, as in numpy and torch; equal ones stay in their order. */
+static int compare_floats(const void *first, const void *second)
+{
+    const Item *a = first, *b = second;
+    const double x = a->element.f, y = b->element.f;
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? by_place(a, b) : isnan(x) ? 1 : -1;
+    return x < y ? -1 : x > y ? 1 : by_place(a, b);
+}
+static int compare_integers(const void *first, const void *second)
+{
+    const Item *a = first, *b = second;
+    const int64_t x = a->element.i, y = b->element.i;
+    return x < y ? -1 : x > y ? 1 : by_place(a, b);
+}
+static int compare_unsigned(const void *first, const void *second)
+{
+    const Item *a = first, *b = second;
+    const uint64_t x = (uint64_t)a->element.i, y = (uint64_t)b->element.i;
+    return x < y ? -1 : x > y ? 1 : by_place(a, b);
+}
+
+typedef int Compare(const void *first, const void *second);
+
+static Compare *comparison(DType dtype)
+{
+    if (dtype_is_float(dtype)) return compare_floats;
+    return dtype == DTYPE_u64 ? compare_unsigned : compare_integers;
+}
+
+/* Descending: places count down, so that equal ones come out in their order when the line is
+ * turned around. */
+static void order_line(const Element *from, Element *to, Lines lines, Compare *compare,
+                       bool descending, Item *items)
+{
+    const int64_t last = lines.count - 1;
+    for (int64_t i = 0; i < lines.count; i++)
+        items[i] = (Item){from[i * lines.after], descending ? last - i : i};
+    qsort(items, (size_t)lines.count, sizeof *items, compare);
+    for (int64_t i = 0; i < lines.count; i++)
+        to[i * lines.after].i = descending ? last - items[last - i].place : items[i].place;
+}
+
+Array *array_argsort(ArrayContext *context, const Array *array, int axis, bool descending)
+{
+    Array *out = array_new(context, DTYPE_i64, array->rank, array->shape);
+    Elements from;
+    if (!out) return NULL;
+    out->family = array->family;
+    if (!out->storage) return out;
+    if (!array_read(context, array, &from)) return NULL;
+    const Lines lines = lines_of(array, axis);
+    Elements to = {bytes_new(from.count + 1, sizeof(Element)), from.count};
+    Item *items = bytes_new(lines.count + 1, sizeof *items);
+    for (int64_t line = 0; line < lines.before * lines.after && lines.count > 0; line++) {
+        const int64_t start = line_start(lines, line, lines.count);
+        order_line(from.items + start, to.items + start, lines, comparison(array->dtype),
+                   descending, items);
+    }
+    const bool fine = array_write(context, out, &to);
+    free(from.items);
+    free(to.items);
+    free(items);
+    return fine ? out : NULL;
+}
+
+/* False: a place is none of the axis. Those below 0 count from its end. */
+static bool gather_line(const Element *from, Lines source, const Element *places, Element *to,
+                        Lines lines)
+{
+    for (int64_t i = 0; i < lines.count; i++) {
+        int64_t place = places[i * lines.after].i;
+        if (place < 0) place += source.count;
+        if (place < 0 || place >= source.count) return false;
+        to[i * lines.after] = from[place * source.after];
+    }
+    return true;
+}
+
+static bool gather(const Elements *from, Lines source, const Elements *places, Lines lines,
+                   Elements *to)
+{
+    for (int64_t line = 0; line < lines.before * lines.after; line++) {
+        const int64_t start = line_start(lines, line, lines.count);
+        if (!gather_line(from->items + line_start(source, line, source.count), source,
+                         places->items + start, to->items + start, lines))
+            return false;
+    }
+    return true;
+}
+
+Array *array_gather(ArrayContext *context, const Array *array, const Array *places, int axis)
+{
+    Array *out = array_new(context, array->dtype, places->rank, places->shape);
+    Elements from, indices;
+    if (!out) return NULL;
+    out->family = array->family;
+    if (!out->storage) return out;
+    if (!array_read(context, array, &from)) return NULL;
+    bool fine = array_read(context, places, &indices);
+    if (fine) {
+        Elements to = {bytes_new(indices.count + 1, sizeof(Element)), indices.count};
+        const bool inside =
+            gather(&from, lines_of(array, axis), &indices, lines_of(places, axis), &to);
+        if (!inside) diag_report(context->session->diags, DIAG_outside_array, context->at);
+        fine = inside && array_write(context, out, &to);
+        free(to.items);
+        free(indices.items);
+    }
+    free(from.items);
+    return fine ? out : NULL;
+}
