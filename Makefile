@@ -328,13 +328,14 @@ VERSION = $(shell sed -n 's/.define TILEC_VERSION "\(.*\)"/\1/p' compiler/option
 MAN = $(BUILD)/man
 WRITTEN = tilec-lsp.1 libtile.3 libtilec.3 tilec-python.7
 DIALECTS = tilus tilelang warp
-PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-ops.7 tile-passes.7 $(DIALECTS:%=tile-%.7))
+PAGES = $(addprefix $(MAN)/,tilec.1 $(WRITTEN) tile.5 tile-core.7 tile-errors.7 tile-host.7 tile-ops.7 tile-passes.7 $(DIALECTS:%=tile-%.7))
 $(foreach d,$(DIALECTS),$(eval TABLES_tile-$d.7 = dialect.awk reference/$d.txt))
 $(DIALECTS:%=$(MAN)/tile-%.7): man/signatures.awk $(STDLIB)
 TABLES_tilec.1 = options.awk ../compiler/options.def ../compiler/commands.def
 TABLES_tile.5 = script.awk ../stdlib/tilus/script.tile ../stdlib/tilus/threads.tile ../stdlib/tilus/barriers.tile
 TABLES_tile-errors.7 = errors.awk ../compiler/base/diag.def ../compiler/base/explain.txt
 TABLES_tile-core.7 = core.awk $(addprefix ../compiler/eval/,$(addsuffix /builtins.def,python staging surface export))
+TABLES_tile-host.7 = host.awk ../compiler/command/array/functions.c $(addprefix ../stdlib/compat/,array_methods.tile torch_methods.tile torch_arrays.tile torch.tile numpy.tile tile/host.tile arrays.tile)
 TABLES_tile-passes.7 = passes.awk ../compiler/passes/passes.def
 TABLES_tile-ops.7 = ops.awk ../compiler/ir/ops.def ../compiler/ir/traits.def ../compiler/ir/attrs.def
 manual: $(PAGES) $(BUILD)/tilec.bash

@@ -107,7 +107,7 @@ static bool take_extents(const Arguments *arguments, int *rank, int64_t *shape)
         shape[i] = values[i].integer;
     }
     *rank = count;
-    return fine || complain(arguments, "shape", "at most 8 integers");
+    return fine || complain(arguments, "shape", "1 to 8 integers");
 }
 
 /* Puts what is left of `total` for the one extent that is -1. */

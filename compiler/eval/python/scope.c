@@ -28,11 +28,15 @@ static Object *tile_host(Eval *eval, Span at)
     return eval->ops->import_module(eval, intern_text(eval->session->names, "tile.host"), at);
 }
 
-/* In statements for `run` the names of tile.host. */
+/* In statements for `run` the host's own names, which may be those of kernels, and tile.host's. */
 static Object *lookup_host(Eval *eval, const Scope *scope, Name name, Span at, bool *found)
 {
+    *found = scope->host_names && eval->host != NULL && eval->host->find(eval->host, name);
+    if (*found) return host_function_named(eval, name);
     Object *module = scope->host_names ? tile_host(eval, at) : NULL;
-    return module != NULL ? eval->ops->attribute_find(eval, module, name, at, found) : NULL;
+    return module != NULL && module->kind == OBJECT_MODULE
+               ? eval->ops->attribute_find(eval, module, name, at, found)
+               : NULL;
 }
 
 static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool late, bool *found)
@@ -122,8 +126,14 @@ Object *name_read(Eval *eval, Name name, Span at)
     const bool in_statements = eval->frame->scope->host_names; /* which have tile.host's names */
     if (!in_statements && eval->ops->hint_import(eval, eval->frame->scope->unit, name, at))
         return NULL;
+    const char *own;
+    for (size_t i = 0; in_statements && eval->host != NULL; i++) {
+        if ((own = eval->host->name(eval->host, i)) == NULL) break;
+        nearest_try(&nearest, own);
+    }
     const Object *host = in_statements ? tile_host(eval, at) : NULL;
-    if (host != NULL) nearest_try_scope(eval, &nearest, host->as.unit->scope);
+    if (host != NULL && host->kind == OBJECT_MODULE)
+        nearest_try_scope(eval, &nearest, host->as.unit->scope);
     nearest_try_scope(eval, &nearest, eval->frame->scope);
     return nearest_hint(eval, &nearest);
 }
