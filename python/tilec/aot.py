@@ -16,9 +16,13 @@ class Library:
     def __init__(self, beside, name=None):
         path = pathlib.Path(beside) if name is None else pathlib.Path(beside).resolve().parent / name
         device.name()  # it is chosen before anything is launched
-        if device.is_emulator():
-            native.emulator()
-        self.library = ctypes.CDLL(str(path))
+        try:
+            native.emulator()  # which the library may be linked with, wherever it runs
+        except ImportError:
+            if device.is_emulator():
+                raise
+        # By its name alone it would be looked for among the system's.
+        self.library = ctypes.CDLL(str(path.resolve() if path.exists() else path))
 
     def kernel(self, name, arguments=None):
         """`arguments`: the names of a call's arguments in order, as in the header."""

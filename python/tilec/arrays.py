@@ -113,6 +113,8 @@ _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def _dlpack_facts(x):
+    if hasattr(x, "block_until_ready"):  # JAX computes on streams of its own
+        x.block_until_ready()
     capsule = x.__dlpack__()
     tensor = _Managed.from_address(_capsule_pointer(capsule, b"dltensor")).tensor
     shape = tuple(tensor.shape[: tensor.ndim])
@@ -181,6 +183,10 @@ def empty_like(model, code, shape):
         return owner.__tile_empty__(code, shape)
     if kind == "cupy":
         return sys.modules["cupy"].empty(shape, _named_type(sys.modules["cupy"], code, "CuPy"))
+    if kind in ("jax", "jaxlib"):
+        jax = sys.modules["jax"]
+        dtype = _named_type(jax.numpy, code, "JAX")
+        return jax.device_put(jax.numpy.empty(shape, dtype), owner.device)
     torch = sys.modules.get("torch")
     if torch is not None and (owner is None or isinstance(owner, torch.Tensor)):
         device = "cpu" if owner is None else owner.device
@@ -188,6 +194,11 @@ def empty_like(model, code, shape):
     import numpy
 
     return numpy.empty(shape, _named_type(numpy, code, "numpy"))
+
+
+def waits(facts):
+    """Whether the library works on streams that nobody else knows: what it does later would not wait for a launch."""
+    return facts is not None and facts.device[0] == CUDA and type(_bare(facts.owner)).__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
 def current_stream(facts):

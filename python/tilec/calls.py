@@ -59,16 +59,6 @@ class Given:
         return _frozen(value)
 
 
-class Short:
-    """A way for calls of so many arguments."""
-
-    __slots__ = ("count", "call")
-
-    def __init__(self, count, call):
-        self.count = count
-        self.call = call
-
-
 class Callee:
     """Something that is called with arrays: plans are made for each kind of call, once."""
 
@@ -84,9 +74,9 @@ class Callee:
 
     def __call__(self, *args, **kwargs):
         if not kwargs:
-            count = len(args)
-            for short in self.short:
-                if short.count == count and short.call(*args) is not MISS:
+            given = len(args)
+            for count, call in self.short:
+                if count == given and call(*args) is not MISS:
                     return None
         return self.call(args, kwargs)
 
@@ -160,7 +150,7 @@ class Callee:
         self.tried.append(plan)
         call = quick(plan, args, self.parameters, facts)
         if call is not None:
-            self.short.insert(0, Short(len(args), call))
+            self.short.insert(0, (len(args), call))  # a way for calls of so many arguments
             del self.short[self.MOST_SHORT :]
 
 

@@ -220,6 +220,10 @@ tile = _load("libtile")
 _quick = ctypes.PyDLL(tile._name)
 # The C entry by its address alone: no conversion of arguments is looked up.
 launch = _declare(_quick, "tile_launch", c_int32, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p)
+# The same for what is a C value already: then no argument is converted at all.
+launch_values = ctypes.PyDLL(tile._name)["tile_launch"]
+launch_values.restype = c_int32
+NO_EXTRAS = c_uint32(0)
 launch_slowly = _declare(tile, "tile_launch", c_int32, c_void_p, c_void_p, c_void_p, c_uint32, c_void_p)
 plan_launch = _declare(tile, "tile_plan_launch", c_int32, c_void_p, c_void_p, POINTER(Plan))
 plan_tensors = _declare(tile, "tile_plan_tensors", c_int32, c_void_p, c_void_p, c_void_p, POINTER(Plan))

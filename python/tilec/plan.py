@@ -72,6 +72,8 @@ class Plan:
             status = native.launch(one.kernel, stream, None, 0, one.address)
             if status:
                 native.check(status)
+        if arrays.waits(model):
+            native.check(native.synchronize(None))
         return self._shaped(self.value, facts, made)
 
     def _shaped(self, value, facts, made):

@@ -1,6 +1,7 @@
 """The short way to a launch that was planned: a function, written for calls of one kind, that looks whether the call is of that
 kind, puts addresses and numbers into the plan's cells, and launches. It gives MISS where the call is of another kind."""
 
+import ctypes
 import sys
 import weakref
 
@@ -19,7 +20,8 @@ class _Writer:
     def __init__(self, plan):
         self.plan = plan
         self.tests, self.steps = [], []
-        self.names = {"MISS": MISS, "launch": native.launch, "check": native.check, "refresh": _refresh}
+        self.names = {"MISS": MISS, "launch": native.launch_values, "pointer": ctypes.c_void_p, "none": native.NO_EXTRAS,
+                      "check": native.check, "refresh": _refresh}
 
     def value(self, thing):
         name = f"v{len(self.names)}"
@@ -67,7 +69,10 @@ def _stream(facts, writer):
     if type(facts[0].owner).__module__.partition(".")[0] != "torch":
         return None
     raw = getattr(sys.modules["torch"]._C, "_cuda_getCurrentRawStream", None)
-    return None if raw is None else f"{writer.value(raw)}({device[1]})"
+    if raw is None:
+        return None
+    writer.steps.append(f"stream = {writer.value(raw)}({device[1]})")
+    return "pointer(stream) if stream else None"
 
 
 def quick(plan, args, parameters, facts):
@@ -92,7 +97,8 @@ def quick(plan, args, parameters, facts):
     if stream is None:
         return None
     for one in plan.launches:
-        writer.steps.append(f"status = launch({one.kernel}, {stream}, None, 0, {one.address})")
+        kernel, address = writer.value(ctypes.c_void_p(one.kernel)), writer.value(ctypes.c_void_p(one.address))
+        writer.steps.append(f"status = launch({kernel}, {stream}, None, none, {address})")
         writer.steps.append("if status: check(status)")
     text = [f"def call({', '.join(names)}):", f"    if not ({' and '.join(writer.tests) or True}): return MISS"]
     text += [f"    {step}" for step in writer.steps]

@@ -65,3 +65,5 @@ python3 use.py source
 cat kernels.py
 $TILE_CC -shared -o libkernels.so kernels.o "$TILE_BUILD/libtile_emulator.so" "$TILE_BUILD/libtile.so"
 python3 use.py library
+# A library that is linked with the emulator's is found on a machine with a GPU, too.
+python3 -c 'from tilec import aot, device; device.is_emulator = lambda: False; print(aot.Library("libkernels.so").kernel("scale").__name__)'
