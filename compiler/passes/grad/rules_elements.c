@@ -265,6 +265,64 @@ void adjoint_bitcast(Grad *grad, Op *op)
         give_both(grad, a, both);
 }
 
+/* ---- other lanes ---- */
+
+static Value *value_of_lane(Grad *grad, Value *value, Value *lane)
+{
+    Op *op = build_op(&grad->builder, OP_shuffle, 2, (Value *[]){value, lane}, 1, &value->type);
+    op_set_text(op, ATTR_mode, intern_text(grad->kernel->session->names, "idx"));
+    return op->results;
+}
+
+static Value *lane_within_warp(Grad *grad, Value *lane)
+{
+    return build2(&grad->builder, OP_and, lane,
+                  build_const(&grad->builder, lane->type->dtype, WARP_SIZE - 1));
+}
+
+/* Which lane a thread's value came from. */
+static Value *source_lane(Grad *grad, const Op *shuffle, Value *own)
+{
+    Value *lane = build_cast(&grad->builder, DTYPE_i32, replayed(grad, operand(shuffle, lane)));
+    const bool is_xor = !strcmp(op_attr(shuffle, ATTR_mode)->text, "xor");
+    return lane_within_warp(grad, is_xor ? build2(&grad->builder, OP_xor, own, lane) : lane);
+}
+
+/* The sum over the lanes whose value came from this one. */
+static Value *sum_of_takers(Grad *grad, const Op *shuffle, Value *adjoint)
+{
+    Value *own = lane_within_warp(grad, thread_of(grad)), *source = source_lane(grad, shuffle, own);
+    Value *bounds[] = {build_const(&grad->builder, DTYPE_i32, 0),
+                       build_const(&grad->builder, DTYPE_i32, WARP_SIZE),
+                       build_const(&grad->builder, DTYPE_i32, 1),
+                       number_of(grad, adjoint->type, 0)};
+    Op *loop = build_op(&grad->builder, OP_for, 4, bounds, 1, &adjoint->type);
+    Value *lane = region_add_argument(loop->regions[0], bounds[0]->type, NULL);
+    Value *sum = region_add_argument(loop->regions[0], adjoint->type, NULL);
+    const Builder outside = grad->builder;
+    grad->builder = builder_at_end(loop->regions[0], outside.span);
+    Value *took = compare(grad, "eq", value_of_lane(grad, source, lane), own);
+    Value *more = choice(grad, took, value_of_lane(grad, adjoint, lane), NULL);
+    sum = build2(&grad->builder, OP_add, sum, more);
+    build_op(&grad->builder, OP_yield, 1, &sum, 0, NULL);
+    grad->builder = outside;
+    return loop->results;
+}
+
+void adjoint_shuffle(Grad *grad, Op *op)
+{
+    const Adjoint both = take_adjoint(grad, op->results);
+    const char *mode = op_attr(op, ATTR_mode)->text;
+    Value *own = both.parts[PART_OWN];
+    if (strcmp(mode, "idx") != 0 && strcmp(mode, "xor") != 0)
+        grad_refuse(grad, op, "its lanes are counted from the own one");
+    else if (own && dtype_bits(own->type->dtype) != 32)
+        grad_refuse(grad, op, "its adjoint has other than 32 bits");
+    else
+        give_both(grad, operand(op, value),
+                  (Adjoint){{both.parts[PART_TOTAL], own ? sum_of_takers(grad, op, own) : NULL}});
+}
+
 Value *partial_replayed(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
     (void)grad, (void)op;
