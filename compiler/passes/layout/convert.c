@@ -233,12 +233,25 @@ static const Type *tile_with_layout(const Inference *inference, const Type *tile
     return type_tile(inference->kernel->types, tile->dtype, tile->rank, shape, layout);
 }
 
-/* Each warp reduces what it has; every thread then fetches the parts of its results and combines
- * them. */
-static void split_reduce(Inference *inference, Op *op, const Layout *combined, const Layout *parts)
+/* Who combines what the warps have: every thread the results that it needs, or, where these are
+ * many, each thread its share of them, of which the others are then told. */
+static const Layout *combining_layout(const Inference *inference, const Type *result,
+                                      const Layout *needed, const Layout *parts)
+{
+    const Layout *shares = propose_default(inference, result);
+    const int fetched =
+                  layout_registers(layout_gathered(inference->kernel->layouts, needed, parts)),
+              shared = layout_registers(layout_gathered(inference->kernel->layouts, shares, parts));
+    const int told = layout_registers(needed) + shared;
+    return fetched - told > COST_REDUCE_FETCHES ? shares : needed;
+}
+
+/* Each warp reduces what it has; threads then fetch the parts of results and combine them. */
+static void split_reduce(Inference *inference, Op *op, const Layout *needed, const Layout *parts)
 {
     Value *result = &op->results[0];
-    const Layout *chosen = result->type->layout;
+    const Layout *chosen = result->type->layout,
+                 *combined = combining_layout(inference, result->type, needed, parts);
     const Type *whole = type_with_layout(inference->kernel->types, result->type, combined);
     Builder builder = builder_after(op);
     result->type = tile_with_layout(inference, whole, parts);

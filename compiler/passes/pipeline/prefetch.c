@@ -9,7 +9,8 @@
  *
  * With a distance above one the carried tiles move up one place each iteration. A move of a
  * register that is still being loaded waits for it, so the loop asks to be unrolled by the
- * distance: then the moves are renamings. */
+ * distance: then the moves are renamings. A loop of at most twice as many iterations is unrolled
+ * as a whole, as half of its loads or more would be those of tiles that are there already. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
@@ -91,34 +92,69 @@ static int64_t bytes_in_flight(Op *load)
     return bytes > pieces ? bytes : pieces;
 }
 
+static bool is_foreseen(const Prefetch *prefetch, const Op *load)
+{
+    bool foreseen = !is_written(prefetch, load);
+    for (int i = 0; i < load->operand_count; i++)
+        foreseen &= loop_foresees(prefetch->loop, load->operands[i]);
+    return foreseen;
+}
+
+static void take_loads(Prefetch *prefetch, size_t count)
+{
+    prefetch->loads.count = count;
+    prefetch->bytes = prefetch->flying = 0;
+    for (size_t i = 0; i < count; i++) {
+        prefetch->bytes += bytes_per_thread(prefetch->loads.data[i]->results[0].type);
+        prefetch->flying += bytes_in_flight(prefetch->loads.data[i]);
+    }
+}
+
+/* Not all fit: the first ones do, in the registers that they take while they are loaded. */
+static void take_first(Prefetch *prefetch)
+{
+    while (prefetch->loads.count && prefetch->flying > prefetch->most)
+        take_loads(prefetch, prefetch->loads.count - 1);
+}
+
 /* NULL, or why nothing is loaded ahead. */
 static const char *collect_loads(Prefetch *prefetch)
 {
     prefetch->most = prefetch_room(prefetch->loop);
     region_visit(prefetch->loop->regions[0], note_global_write, prefetch);
     if (prefetch->writes) return "it writes global memory, which its loads may read";
-    for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op)) {
-        if (op->code != OP_load) continue;
-        bool predictable = !is_written(prefetch, op);
-        for (int i = 0; i < op->operand_count; i++)
-            predictable &= loop_foresees(prefetch->loop, op->operands[i]);
-        if (!predictable) continue;
-        prefetch->bytes += bytes_per_thread(op->results[0].type);
-        prefetch->flying += bytes_in_flight(op);
-        vec_push(prefetch->kernel->arena, &prefetch->loads, op);
-    }
+    for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
+        if (op->code == OP_load && is_foreseen(prefetch, op))
+            vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     if (!prefetch->loads.count)
         return "it writes what they read, or where that is is not known before the iteration";
-    return prefetch->bytes > prefetch->most ? "a thread has no registers left for them" : NULL;
+    take_loads(prefetch, prefetch->loads.count);
+    if (prefetch->bytes > prefetch->most) take_first(prefetch);
+    return prefetch->loads.count ? NULL : "a thread has no registers left for them";
 }
 
-/* As far ahead as registers allow, where unrolling by the distance leaves no remainder. */
+/* Ops of a thread, as good as layouts tell. */
+static int64_t thread_ops(const Region *region)
+{
+    int64_t ops = 0;
+    for (const Op *op = region->first; op; op = op_next(op)) {
+        const Type *type = op->result_count ? op->results[0].type : NULL;
+        ops += type && type->kind == TYPE_TILE ? layout_registers(type->layout) : 1;
+        const int64_t rounds = op_int(op, ATTR_unroll, 1);
+        for (int i = 0; i < op->region_count; i++)
+            ops += thread_ops(op->regions[i]) * (rounds > 1 ? rounds : 1);
+    }
+    return ops;
+}
+
+/* As far ahead as registers allow, where unrolling by the distance leaves no remainder, and not
+ * much code, which the GPU would have to fetch as well. */
 static int choose_distance(const Prefetch *prefetch)
 {
-    int64_t trips = loop_trips(prefetch->loop);
+    const int64_t trips = loop_trips(prefetch->loop), ops = thread_ops(prefetch->loop->regions[0]);
     int distance = COST_PREFETCH_DISTANCE;
-    while (distance > 1 &&
-           (prefetch->flying * distance > prefetch->most || trips == 0 || trips % distance))
+    while (distance > 1 && (prefetch->flying * distance > prefetch->most || trips == 0 ||
+                            trips % distance || ops * distance > COST_PREFETCH_OPS))
         distance /= 2;
     return distance;
 }
@@ -221,6 +257,15 @@ static Value *next_index(Builder *builder, const Op *loop, int distance)
     return build3(builder, OP_select, more, next, index);
 }
 
+/* By the distance; a short loop as a whole, which leaves out the loads beyond its end. */
+static int choose_unrolling(const Prefetch *prefetch)
+{
+    const int64_t trips = loop_trips(prefetch->loop), ops = thread_ops(prefetch->loop->regions[0]);
+    const bool is_short =
+        trips > 0 && trips <= INT64_C(2) * prefetch->distance && ops * trips <= COST_PREFETCH_OPS;
+    return is_short ? (int)trips : prefetch->distance;
+}
+
 static void carry_loads(Prefetch *prefetch)
 {
     VEC(Value *) first = {0};
@@ -229,8 +274,9 @@ static void carry_loads(Prefetch *prefetch)
             vec_push(prefetch->kernel->arena, &first,
                      load_first(prefetch, prefetch->loads.data[i], ahead));
     prefetch->loop = loop_carry(prefetch->loop, (int)first.count, first.data);
-    if (prefetch->distance > 1 && !op_attr(prefetch->loop, ATTR_unroll))
-        op_set_int(prefetch->loop, ATTR_unroll, prefetch->distance);
+    const int rounds = choose_unrolling(prefetch);
+    if (rounds > 1 && !op_attr(prefetch->loop, ATTR_unroll))
+        op_set_int(prefetch->loop, ATTR_unroll, rounds);
 }
 
 /* One load's places in the queue: the first is this iteration's tile, the last is loaded now. */
