@@ -174,6 +174,18 @@ static Value *identity_with_constant(const Op *op)
     }
 }
 
+/* (x + c) - x = c, and (c + x) - x alike, as often as numbers wrap. */
+static Value *difference(const Op *op)
+{
+    if (op->code != OP_sub) return NULL;
+    const Op *sum = operand(op, a)->op;
+    if (!sum || sum->code != OP_add) return NULL;
+    Value *less = operand(op, b);
+    return operand(sum, a) == less   ? operand(sum, b)
+           : operand(sum, b) == less ? operand(sum, a)
+                                     : NULL;
+}
+
 /* What the gradient alone asks for, of the kernel or of a function inside of it. */
 static bool is_kept(const Op *op)
 {
@@ -202,6 +214,7 @@ static Value *identity(Builder *builder, Op *op)
     if (dtype_is_float(operand(op, a)->type->dtype) || !type_is_scalar(op->results[0].type))
         return NULL;
     Value *value = identity_with_constant(op);
+    if (!value) value = difference(op);
     return value ? value : reassociate(builder, op);
 }
 
