@@ -301,6 +301,17 @@ static void zero_registers(Lower *lower, DType dtype, int count, Value **registe
     for (int i = 0; i < count; i++) registers[i] = address_zero(lower, dtype);
 }
 
+/* Of several threads that have the same elements one writes them: the others need none. */
+static bool is_only_written(const Value *tile)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        const Op *op = use->op;
+        const bool renamed = op->code == OP_reshape && is_only_written(op->results);
+        if (op->code != OP_store && op->code != OP_shared_store && !renamed) return false;
+    }
+    return true;
+}
+
 void lower_load(Lower *lower, Op *op)
 {
     const Memory memory = memory_of(lower, op);
@@ -308,8 +319,9 @@ void lower_load(Lower *lower, Op *op)
     const DType dtype = memory.access.tile->dtype;
     const int replicas = layout_register_replicas(layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
+    Value *reads = is_only_written(op->results) ? address_not_replica(lower, layout) : NULL;
     for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
-        Value *predicate = NULL;
+        Value *predicate = reads;
         if (reg & replicas)
             for (int i = 0; i < memory.vector; i++)
                 registers[reg + i] = registers[(reg & ~replicas) + i];
