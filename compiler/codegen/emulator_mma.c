@@ -36,10 +36,39 @@ static LLVMValueRef half_of(Gen *gen, LLVMValueRef word, bool high)
     return LLVMBuildTrunc(gen->builder, word, gen->types.i16, "");
 }
 
+static LLVMValueRef word_of(Gen *gen, LLVMValueRef wide, bool high)
+{
+    LLVMValueRef bits = gen_bitcast(gen, wide, gen->types.i64);
+    if (high) bits = LLVMBuildLShr(gen->builder, bits, gen_int(gen, gen->types.i64, 32), "");
+    return LLVMBuildTrunc(gen->builder, bits, gen->types.i32, "");
+}
+
+static LLVMValueRef wide_out(Gen *gen, int word)
+{
+    LLVMValueRef low = LLVMBuildZExt(gen->builder, emu_out(gen, word), gen->types.i64, ""),
+                 high = LLVMBuildZExt(gen->builder, emu_out(gen, word + 1), gen->types.i64, "");
+    high = LLVMBuildShl(gen->builder, high, gen_int(gen, gen->types.i64, 32), "");
+    return LLVMBuildOr(gen->builder, low, high, "");
+}
+
+/* Elements of f64: two words each, the low one first. */
+static void build_wide_mma(Gen *gen, const Op *op, const MmaKind *kind)
+{
+    for (int i = 0; i < 2 * op->operand_count; i++)
+        emu_in(gen, i, word_of(gen, gen_operand_at(gen, op, i / 2), i % 2));
+    emu_cooperate(gen, TILE_EMU_MMA, mma_kind_index(kind));
+    for (int i = 0; i < MMA_SUMS; i++)
+        gen_define(gen, &op->results[i], gen_bitcast(gen, wide_out(gen, 2 * i), gen->types.f64));
+}
+
 void emulator_mma(Gen *gen, const Op *op)
 {
     const MmaKind *kind = mma_of(op);
     const bool packed = mma_packs(kind);
+    if (kind->operand == DTYPE_f64) {
+        build_wide_mma(gen, op, kind);
+        return;
+    }
     int count = 0;
     for (; count < MMA_INPUTS; count++)
         emu_in(gen, count, gen_bitcast(gen, gen_operand_at(gen, op, count), gen->types.i32));

@@ -49,8 +49,9 @@ static LLVMValueRef packed_pair(Gen *gen, const Op *op, int first)
 static int mma_arguments(Gen *gen, const Op *op, const MmaKind *kind, LLVMValueRef *arguments)
 {
     const bool packed = mma_packs(kind);
-    LLVMTypeRef word =
-        kind->operand == DTYPE_f16 ? LLVMVectorType(gen->types.f16, 2) : gen->types.i32;
+    LLVMTypeRef word = kind->operand == DTYPE_f16   ? LLVMVectorType(gen->types.f16, 2)
+                       : kind->operand == DTYPE_f64 ? gen->types.f64
+                                                    : gen->types.i32;
     int count = 0;
     for (; count < MMA_INPUTS; count++)
         arguments[count] = gen_bitcast(gen, gen_operand_at(gen, op, count), word);
@@ -58,6 +59,25 @@ static int mma_arguments(Gen *gen, const Op *op, const MmaKind *kind, LLVMValueR
         arguments[count++] =
             packed ? packed_pair(gen, op, MMA_INPUTS + i) : gen_operand_at(gen, op, MMA_INPUTS + i);
     return count;
+}
+
+/* m16n8k8 of f64, which sm_90 is the first to have, by m8n8k4: a's and b's elements are by k and
+ * c's by rows in halves of the wide fragments (PTX ISA manual, "Matrix Fragments for mma.m8n8k4
+ * with .f64 floating point type"). */
+static void mma_by_quarters(Gen *gen, const Op *op, const LLVMValueRef *arguments)
+{
+    static const char name[] = "llvm.nvvm.mma.m8n8k4.row.col.f64";
+    for (int half = 0; half < 2; half++) {
+        LLVMValueRef sums[2];
+        for (int i = 0; i < 2; i++) sums[i] = arguments[MMA_INPUTS + 2 * half + i];
+        for (int k = 0; k < 2; k++) {
+            LLVMValueRef quarter[] = {arguments[2 * k + half], arguments[4 + k], sums[0], sums[1]};
+            LLVMValueRef result = gen_intrinsic(gen, name, 0, NULL, 4, quarter);
+            for (int i = 0; i < 2; i++)
+                sums[i] = LLVMBuildExtractValue(gen->builder, result, (unsigned)i, "");
+        }
+        for (int i = 0; i < 2; i++) gen_define(gen, &op->results[2 * half + i], sums[i]);
+    }
 }
 
 void nvptx_mma(Gen *gen, const Op *op)
@@ -71,6 +91,10 @@ void nvptx_mma(Gen *gen, const Op *op)
     const bool packed = mma_packs(kind);
     LLVMValueRef arguments[MMA_INPUTS + MMA_SUMS];
     const int count = mma_arguments(gen, op, kind, arguments);
+    if (kind->operand == DTYPE_f64 && !target_has(gen->target, HAS_WIDE_F64_MMA)) {
+        mma_by_quarters(gen, op, arguments);
+        return;
+    }
     LLVMValueRef result =
         gen_intrinsic(gen, intrinsics[mma_kind_index(kind)], 0, NULL, count, arguments);
     for (int i = 0; i < MMA_SUMS; i++) {

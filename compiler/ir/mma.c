@@ -60,11 +60,16 @@ int wgmma_columns(const char *instruction)
     return *end == 'k' && columns > 0 && columns <= INT32_MAX ? (int)columns : 0;
 }
 
+bool wgmma_multiplies(const MmaKind *kind)
+{
+    return dtype_bits(kind->operand) <= 32;
+}
+
 /* Multiples of 8, with integers beyond 24 of 16. */
 bool wgmma_has_columns(const MmaKind *kind, int64_t columns)
 {
     enum { MOST = 256 };
-    return columns > 0 && columns % MMA_COLUMNS == 0 && columns <= MOST &&
+    return wgmma_multiplies(kind) && columns > 0 && columns % MMA_COLUMNS == 0 && columns <= MOST &&
            (dtype_is_float(kind->accumulator) || columns <= 24 || columns % 16 == 0);
 }
 

@@ -5,8 +5,9 @@
 #include "ir/ir.h"
 
 enum {
-    MMA_INPUTS = 6, /* words of a and b that a thread gives an mma.sync: 4 and 2 */
-    MMA_SUMS = 4,   /* and sums, which it gets back */
+    MMA_INPUTS =
+        6, /* words of a and b, or elements of f64, that a thread gives an mma.sync: 4 and 2 */
+    MMA_SUMS = 4, /* and sums, which it gets back */
     WGMMA_ROWS = 64
 };
 
@@ -28,6 +29,8 @@ bool mma_multiplies(const MmaKind *kind, const Op *dot, bool tf32);
 bool mma_divides(const MmaKind *kind, const Op *dot);
 /* The columns of a wgmma by its name, "wgmma.m64n<columns>k..."; 0: it is none. */
 int wgmma_columns(const char *instruction);
+/* Whether wgmma multiplies these types, too. */
+bool wgmma_multiplies(const MmaKind *kind);
 /* Whether there is one of so many: the manual's table. */
 bool wgmma_has_columns(const MmaKind *kind, int64_t columns);
 

@@ -33,7 +33,8 @@ typedef enum TargetFeature {
     HAS_STMATRIX = 1 << 2,
     HAS_CP_ASYNC = 1 << 3,
     HAS_FP8_MMA = 1 << 4,
-    HAS_F64_MMA = 1 << 5,
+    HAS_F64_MMA = 1 << 5,       /* mma.sync m8n8k4 on f64 */
+    HAS_WIDE_F64_MMA = 1 << 18, /* and m16n8k8 */
     HAS_WGMMA = 1 << 6,
     HAS_TMA = 1 << 7, /* and mbarriers that wait for bytes */
     HAS_CLUSTER = 1 << 8,

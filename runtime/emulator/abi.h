@@ -70,6 +70,7 @@ typedef enum tile_emu_mma {
     TILE_EMU_MMA_M16N8K32_S32_U8,   /* 4, 2, 4 */
     TILE_EMU_MMA_M16N8K32_F32_E4M3, /* 4, 2, 4 */
     TILE_EMU_MMA_M16N8K32_F32_E5M2, /* 4, 2, 4 */
+    TILE_EMU_MMA_M16N8K8_F64_F64,   /* 8, 4, 8: each element is two words, the low one first */
 } tile_emu_mma;
 
 typedef enum tile_emu_wgmma {

@@ -1,13 +1,14 @@
 /* mma.c: mma.sync from the fragment layouts of the PTX ISA manual, sections "Matrix Fragments for
- * mma.m16n8k16 with floating point type" (f16, bf16), "for mma.m16n8k8" (tf32) and "for
+ * mma.m16n8k16 with floating point type" (f16, bf16), "for mma.m16n8k8" (tf32, f64) and "for
  * mma.m16n8k32" (s8, u8, fp8). Fragments are gathered into dense matrices, multiplied, and dealt
  * out again.
  *
- * Every element is c + a0 b0 + a1 b1 + ..., each product and each sum rounded to f32 (products of
- * f16 are exact), in ascending k; an f16 result is rounded once, at the end. The manual leaves
- * order and rounding open. A NaN comes out as 0x7fffffff, in f16 as 0x7fff. So the wide and the
- * portable version, one text compiled twice, give the same bits: no fused multiply-add in either,
- * by name (the wide target lacks it) and by -std=c11 (which does not contract). */
+ * Every element is c + a0 b0 + a1 b1 + ..., each product and each sum rounded to f32, or f64
+ * (products of f16 are exact; those of f64 a GPU does not round), in ascending k; an f16 result is
+ * rounded once, at the end. The manual leaves order and rounding open. A NaN comes out as
+ * 0x7fffffff, in f16 as 0x7fff. So the wide and the portable version, one text compiled twice, give
+ * the same bits: no fused multiply-add in either, by name (the wide target lacks it) and by
+ * -std=c11 (which does not contract). */
 #include <string.h>
 
 #include "emulator/emulator.h"
@@ -304,6 +305,47 @@ INLINE void multiply_fp8(Thread *lanes, bool e5m2)
     deal_d_words(lanes, d);
 }
 
+/* ---- f64: elements of two words, at the places of tf32 ---- */
+
+INLINE double wide_in(const Thread *lane, int element)
+{
+    double number;
+    memcpy(&number, lane->abi.in + 2 * element, sizeof number);
+    return number;
+}
+
+INLINE void gather_f64(double *a, double *b, double *d, const Thread *lanes)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint32_t g = lane / 4, t = lane % 4;
+        for (uint32_t i = 0; i < 4; i++) {
+            a[(g + i % 2 * 8) * 8 + t + i / 2 * 4] = wide_in(&lanes[lane], (int)i);
+            d[(g + i / 2 * 8) * COLUMNS + 2 * t + i % 2] = wide_in(&lanes[lane], (int)i + 6);
+        }
+        for (uint32_t i = 0; i < 2; i++)
+            b[(t + i * 4) * COLUMNS + g] = wide_in(&lanes[lane], (int)i + 4);
+    }
+}
+
+INLINE void deal_f64(Thread *lanes, const double *d)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        for (uint32_t i = 0; i < 4; i++)
+            memcpy(lanes[lane].abi.out + 2 * i,
+                   d + (lane / 4 + i / 2 * 8) * COLUMNS + lane % 4 * 2 + i % 2, sizeof *d);
+}
+
+INLINE void multiply_f64(Thread *lanes)
+{
+    double a[ROWS * 8], b[8 * COLUMNS], d[ROWS * COLUMNS];
+    gather_f64(a, b, d, lanes);
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < 8; k++)
+            for (int j = 0; j < COLUMNS; j++)
+                d[i * COLUMNS + j] += a[i * 8 + k] * b[k * COLUMNS + j];
+    deal_f64(lanes, d);
+}
+
 INLINE void multiply_matrices(Thread *lanes, uint32_t mode)
 {
     switch ((tile_emu_mma)mode) {
@@ -315,6 +357,7 @@ INLINE void multiply_matrices(Thread *lanes, uint32_t mode)
     case TILE_EMU_MMA_M16N8K32_S32_U8: multiply_bytes(lanes, false); return;
     case TILE_EMU_MMA_M16N8K32_F32_E4M3: multiply_fp8(lanes, false); return;
     case TILE_EMU_MMA_M16N8K32_F32_E5M2: multiply_fp8(lanes, true); return;
+    case TILE_EMU_MMA_M16N8K8_F64_F64: multiply_f64(lanes); return;
     }
 }
 

@@ -539,6 +539,7 @@ static double value_of(const Product *p, uint32_t bits)
                                             ? ldexp(8 + (bits & 7), (int)(bits >> 3 & 15) - 10)
                                             : ldexp(bits & 7, -9));
     case TILE_EMU_MMA_M16N8K32_F32_E5M2: return f16_value(bits << 8);
+    case TILE_EMU_MMA_M16N8K8_F64_F64: break; /* test_mma_f64 */
     }
     return 0;
 }
@@ -577,6 +578,7 @@ static uint32_t random_element(uint32_t mode)
     case TILE_EMU_MMA_M16N8K32_S32_U8: return fraction & 255;
     case TILE_EMU_MMA_M16N8K32_F32_E4M3: /* all but NaN */ return sign << 7 | fraction % 0x7f;
     case TILE_EMU_MMA_M16N8K32_F32_E5M2: return sign << 7 | (exponent + 14) << 2 | (fraction & 3);
+    case TILE_EMU_MMA_M16N8K8_F64_F64: break; /* test_mma_f64 */
     }
     return 0;
 }
@@ -622,6 +624,59 @@ static void test_mma(void **state)
             assert_fine(launch(multiply, 1, 0, 1, &p));
             check_product(&p);
         }
+    }
+}
+
+/* ---- f64: two words an element, at the places of tf32 ---- */
+
+typedef struct WideProduct {
+    double a[16][8], b[8][8], c[16][8], d[16][8];
+} WideProduct;
+
+KERNEL(multiply_wide)
+{
+    static const Product places = {.depth = 8};
+    WideProduct *p = pointer_of(c);
+    double in[10];
+    BEGIN
+    for (uint32_t i = 0; i < 4; i++) {
+        const Place a = a_place(&places, c->t->index, i), sum = c_place(c->t->index, i);
+        in[i] = p->a[a.row][a.column];
+        in[6 + i] = p->c[sum.row][sum.column];
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        const Place b = b_place(&places, c->t->index, i);
+        in[4 + i] = p->b[b.row][b.column];
+    }
+    memcpy(c->t->in, in, sizeof in);
+    c->t->mode = TILE_EMU_MMA_M16N8K8_F64_F64;
+    SUSPEND(TILE_EMU_MMA, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        const Place place = c_place(c->t->index, i);
+        memcpy(&p->d[place.row][place.column], c->t->out + 2 * i, 8);
+    }
+    END
+}
+
+static double random_f64(void)
+{
+    return ldexp(next_random(), -24) + ldexp(next_random(), -48) - 0.5;
+}
+
+static void test_mma_f64(void **state)
+{
+    (void)state;
+    WideProduct p;
+    for (int i = 0; i < 128; i++) {
+        p.a[i / 8][i % 8] = random_f64();
+        p.c[i / 8][i % 8] = random_f64();
+        if (i < 64) p.b[i / 8][i % 8] = random_f64();
+    }
+    assert_fine(launch(multiply_wide, 1, 0, 1, &p));
+    for (int i = 0; i < 128; i++) {
+        double sum = p.c[i / 8][i % 8];
+        for (int k = 0; k < 8; k++) sum += p.a[i / 8][k] * p.b[k][i % 8];
+        assert_true(fabs(p.d[i / 8][i % 8] - sum) <= 1e-15);
     }
 }
 
@@ -1943,6 +1998,7 @@ int main(void)
         cmocka_unit_test(test_stmatrix),
         cmocka_unit_test(test_stmatrix_faults),
         cmocka_unit_test(test_mma),
+        cmocka_unit_test(test_mma_f64),
         cmocka_unit_test(test_mma_f16_values),
         cmocka_unit_test(test_mma_special),
         cmocka_unit_test(test_mma_versions),

@@ -18,12 +18,12 @@ static void run_scalar(Machine *machine, const Op *op)
         out[t] = scalar_result(op, in[0][t], in[1] ? in[1][t] : 0, in[2] ? in[2][t] : 0);
 }
 
-/* ---- mma: m16n8k16 and m16n8k32, by the manual's fragments ---- */
+/* ---- mma, by the manual's fragments: those of f64 are those of elements of one word ---- */
 
 static void run_mma_warp(Machine *machine, const Op *op, int first)
 {
     const DType dtype = op->operands[0]->type->dtype, sum = op->results[0].type->dtype;
-    const int word = 32 / dtype_bits(dtype), depth = 8 * word;
+    const int word = dtype_bits(dtype) < 32 ? 32 / dtype_bits(dtype) : 1, depth = 8 * word;
     double a[16][32], b[32][8];
     for (int lane = 0; lane < 32; lane++)
         for (int i = 0; i < word; i++) {

@@ -203,7 +203,8 @@ static const char *fault_of_shapes(const Op *dot, const Target *target, ThreadGr
         return target_has(target_find(target->name), HAS_WGMMA)
                    ? "it leaves too few registers for the rest"
                    : "the architecture has none";
-    if (!out->kind || c->rank != 2) return "it has no instruction for these types";
+    if (!out->kind || !wgmma_multiplies(out->kind) || c->rank != 2)
+        return "it has no instruction for these types";
     if (group.count % WARPGROUP_SIZE != 0 || group.begin % WARPGROUP_SIZE != 0 || !groups)
         return "it takes whole warpgroups of 128 threads";
     if (a->shape[1] % out->kind->shape.k != 0) return "k is no multiple of 32 bytes";

@@ -31,8 +31,8 @@ static Dot dot_of(Lower *lower, Op *op)
 
 /* ---- the matrix unit ---- */
 
-/* 32-bit words of a fragment, in the manual's order: a has two halves of k for each 8 rows, rows
- * first. */
+/* 32-bit words of a fragment, or elements of f64, in the manual's order: a has two halves of k for
+ * each 8 rows, rows first. */
 static int pack_a(Lower *lower, const Dot *dot, int32_t row, int32_t k, Value **out)
 {
     const int word = REGISTER_BITS / dot->shape.element_bits;
