@@ -61,7 +61,7 @@ cp $TILE_ROOT/tests/exec/clusters.tile $TMP/a.tile
 count "pairs of blocks" 'a = zeros((128, 64), float16); b = zeros((64, 64), float16); c = zeros((128, 64), float32); pairs(128, 64, 64)(a, b, c)' sm_90a
 # Tiles that TMA overwrites: a barrier waits until threads have read them by a fence, and needs none where the tensor core alone reads.
 cp $TILE_ROOT/tests/exec/dot_slices.tile $TMP/a.tile
-count "a product by fma" 'k = Product(64, 64, 8, float64, float64); a = zeros((64, 32), float64); b = zeros((32, 64), float64); c = zeros((64, 64), float64); k(64, 64, 32, a, b, c)' sm_90a
+count "a product by fma" 'k = Product(64, 64, 8, float32, float32); a = zeros((64, 32), float32); b = zeros((32, 64), float32); c = zeros((64, 64), float32); k(64, 64, 32, a, b, c)' sm_90a
 cp $TILE_ROOT/tests/exec/pipelined_gemm.tile $TMP/a.tile
 count "a product by wgmma" 'k = Gemm(); a = zeros((128, 128), float16); b = zeros((128, 128), float16); c = zeros((128, 128), float32); k(128, 128, 128, a, b, c)' sm_90a
 # One thread that has TMA overwrite what it read, or store what it wrote, passes a fence and no barrier.
