@@ -65,6 +65,8 @@ Value *op_operand(const Op *op, OperandName name);
 Value *op_operand_given(const Op *op, OperandName name);
 int op_operand_index(OpCode code, OperandName name);
 bool op_row_names(OpCode code, OperandName name); /* whether its row does */
+/* Whether the operands of `a` from `first` on are those of `b` from `other` on, and as many. */
+bool op_same_operands(const Op *a, int first, const Op *b, int other);
 /* The memory that an access is one of: a view, a shared tile or a local array; NULL: it is none. */
 Value *op_memory(const Op *op);
 

@@ -93,6 +93,14 @@ int op_operand_index(OpCode code, OperandName name)
     return index;
 }
 
+bool op_same_operands(const Op *a, int first, const Op *b, int other)
+{
+    const int count = a->operand_count - first;
+    bool same = count == b->operand_count - other;
+    for (int i = 0; same && i < count; i++) same = a->operands[first + i] == b->operands[other + i];
+    return same;
+}
+
 Value *op_operand(const Op *op, OperandName name)
 {
     const int index = op_operand_index(op->code, name);

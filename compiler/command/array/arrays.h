@@ -97,13 +97,17 @@ HostStatus array_unary(ArrayContext *context, const char *op, const HostValue *o
  * stretched to one shape. NULL: reported. */
 Array *array_select(ArrayContext *context, const Array *condition, const HostValue *a,
                     const HostValue *b);
+/* The greater and the lesser of two, where a NaN stays, as in numpy and torch. */
+double number_greater(double a, double b);
+double number_less(double a, double b);
 /* Puts a number or an array, stretched, into a view. False: reported. */
 bool array_assign(ArrayContext *context, const Array *view, const HostValue *value);
 Array *array_cast(ArrayContext *context, const Array *array, DType dtype);
 
 /* ---- multiply.c ---- */
-/* The product of matrices, vectors or stacks of matrices, by numpy's rule, summed in f64, or as integers where they are wide: of tile.host an
- * f64, else of the operands' type; into `out` if there is one. NULL: reported. */
+/* The product of matrices, vectors or stacks of matrices, by numpy's rule, summed in f64, or as
+ * integers where they are wide: of tile.host an f64, else of the operands' type; into `out` if
+ * there is one. NULL: reported. */
 Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Array *out);
 
 /* ---- elementwise.c ---- */

@@ -15,14 +15,6 @@ static double multiply(double a, double b)
 {
     return a * b;
 }
-static double greater(double a, double b) /* a NaN stays, as in numpy and torch */
-{
-    return a > b || isnan(a) ? a : b;
-}
-static double less(double a, double b)
-{
-    return a < b || isnan(a) ? a : b;
-}
 static double any(double a, double b)
 {
     return a != 0 || b != 0;
@@ -79,16 +71,16 @@ static const Fold FOLDS[] = {
     {"sum", add, add_integers, 0, SUMS, false},
     {"prod", multiply, multiply_integers, 1, SUMS, false},
     {"mean", add, add_integers, 0, MEANS, false},
-    {"max", greater, greater_integer, 0, SAME, false},
-    {"min", less, less_integer, 0, SAME, false},
+    {"max", number_greater, greater_integer, 0, SAME, false},
+    {"min", number_less, less_integer, 0, SAME, false},
     {"any", any, any_integer, 0, BOOLS, false},
     {"all", all, all_integers, 1, BOOLS, false},
-    {"argmax", greater, greater_integer, 0, PLACES, false},
-    {"argmin", less, less_integer, 0, PLACES, false},
+    {"argmax", number_greater, greater_integer, 0, PLACES, false},
+    {"argmin", number_less, less_integer, 0, PLACES, false},
     {"cumsum", add, add_integers, 0, SUMS, true},
     {"cumprod", multiply, multiply_integers, 1, SUMS, true},
-    {"cummax", greater, greater_integer, 0, SAME, true},
-    {"cummin", less, less_integer, 0, SAME, true},
+    {"cummax", number_greater, greater_integer, 0, SAME, true},
+    {"cummin", number_less, less_integer, 0, SAME, true},
 };
 enum { FOLD_TOTAL = sizeof FOLDS / sizeof FOLDS[0] };
 
@@ -97,6 +89,12 @@ static const Fold *find_fold(const char *name)
     for (int i = 0; i < FOLD_TOTAL; i++)
         if (strcmp(FOLDS[i].name, name) == 0) return &FOLDS[i];
     return NULL;
+}
+
+/* Whether it begins with a line's first element, and compares. */
+static bool compares(const Fold *fold)
+{
+    return fold->gives == SAME || fold->gives == PLACES;
 }
 
 static DType result_dtype(const Array *array, const Fold *fold)
@@ -129,7 +127,7 @@ static Element fold_two(const Fold *fold, bool floats, Element a, Element b)
 
 static void fold_line(const Fold *fold, bool floats, const Element *from, Element *to, Lines lines)
 {
-    const bool begins = fold->gives == SAME || fold->gives == PLACES;
+    const bool begins = compares(fold);
     Element value = floats ? (Element){.f = fold->start} : (Element){.i = fold->start};
     int64_t place = 0;
     if (begins && lines.count > 0) value = from[0];
@@ -169,11 +167,10 @@ static bool fold_into(ArrayContext *context, const Array *array, int axis, const
     const Lines lines = lines_of(array, axis);
     const int64_t made = fold->scans ? lines.count : 1;
     const bool floats = dtype_is_float(array->dtype);
-    const bool compares = fold->gives == SAME || fold->gives == PLACES;
     Elements from;
     if (!array_read(context, array, &from)) return false;
     Elements to = {bytes_new(array_count(out) + 1, sizeof(Element)), array_count(out)};
-    if (compares) turn(array, array->dtype, &from);
+    if (compares(fold)) turn(array, array->dtype, &from);
     for (int64_t line = 0; line < lines.before * lines.after; line++)
         fold_line(fold, floats, from.items + line_start(lines, line, lines.count),
                   to.items + line_start(lines, line, made), lines);
@@ -193,7 +190,7 @@ bool array_fold_exists(const char *name)
 bool array_fold_needs_element(const char *name)
 {
     const Fold *fold = find_fold(name);
-    return !fold->scans && (fold->gives == SAME || fold->gives == PLACES);
+    return !fold->scans && compares(fold);
 }
 
 Array *array_fold(ArrayContext *context, const char *name, const Array *array, int axis)

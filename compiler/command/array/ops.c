@@ -71,13 +71,12 @@ static int64_t power_of(int64_t base, int64_t exponent)
     return (int64_t)power;
 }
 
-/* A NaN stays, as in numpy and torch. */
-static double greater(double a, double b)
+double number_greater(double a, double b)
 {
     return a > b || isnan(a) ? a : b;
 }
 
-static double less(double a, double b)
+double number_less(double a, double b)
 {
     return a < b || isnan(a) ? a : b;
 }
@@ -107,8 +106,8 @@ FLOATS(div_f, x / y)
 FLOATS(floordiv_f, floor(x / y))
 FLOATS(mod_f, x - floor(x / y) * y)
 FLOATS(pow_f, pow(x, y))
-FLOATS(greater_f, greater(x, y))
-FLOATS(less_f, less(x, y))
+FLOATS(greater_f, number_greater(x, y))
+FLOATS(less_f, number_less(x, y))
 FLOATS(hypot_f, hypot(x, y))
 FLOATS(atan2_f, atan2(x, y))
 FLOATS(copysign_f, copysign(x, y))

@@ -144,12 +144,8 @@ static const Value *carried_on(const Op *loop, const Value *init)
 static bool same_places(const Op *load, const Op *store)
 {
     const int first = operand_index(load, offsets), other = operand_index(store, offsets);
-    if (operand(load, view) != operand(store, view) ||
-        load->operand_count - first != store->operand_count - other)
-        return false;
-    for (int i = 0; first + i < load->operand_count; i++)
-        if (load->operands[first + i] != store->operands[other + i]) return false;
-    return load->parent == store->parent;
+    return operand(load, view) == operand(store, view) &&
+           op_same_operands(load, first, store, other) && load->parent == store->parent;
 }
 
 /* A load whose elements all went into those that are stored at the same places: it is done when

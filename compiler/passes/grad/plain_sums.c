@@ -31,11 +31,9 @@ Value *without_cast(Value *value)
 
 static bool same_places(const Op *a, const Op *b)
 {
-    if (a->operand_count != b->operand_count || operand(a, memory) != operand(b, memory))
-        return false;
-    for (int i = operand_index(a, more); i < a->operand_count; i++)
-        if (a->operands[i] != b->operands[i]) return false;
-    return a->parent == b->parent;
+    const int first = operand_index(a, more);
+    return operand(a, memory) == operand(b, memory) && op_same_operands(a, first, b, first) &&
+           a->parent == b->parent;
 }
 
 /* All that is done to the same memory is done there, by the same block. */

@@ -28,6 +28,7 @@ typedef struct Prefetch {
     int64_t bytes;  /* of one iteration's tiles, a thread */
     int64_t flying; /* the same while they are being loaded */
     int64_t most;   /* of all iterations' */
+    int64_t ops;    /* of a thread, in one iteration */
     int distance;   /* iterations ahead */
 } Prefetch;
 
@@ -151,10 +152,10 @@ static int64_t thread_ops(const Region *region)
  * much code, which the GPU would have to fetch as well. */
 static int choose_distance(const Prefetch *prefetch)
 {
-    const int64_t trips = loop_trips(prefetch->loop), ops = thread_ops(prefetch->loop->regions[0]);
+    const int64_t trips = loop_trips(prefetch->loop);
     int distance = COST_PREFETCH_DISTANCE;
     while (distance > 1 && (prefetch->flying * distance > prefetch->most || trips == 0 ||
-                            trips % distance || ops * distance > COST_PREFETCH_OPS))
+                            trips % distance || prefetch->ops * distance > COST_PREFETCH_OPS))
         distance /= 2;
     return distance;
 }
@@ -260,9 +261,9 @@ static Value *next_index(Builder *builder, const Op *loop, int distance)
 /* By the distance; a short loop as a whole, which leaves out the loads beyond its end. */
 static int choose_unrolling(const Prefetch *prefetch)
 {
-    const int64_t trips = loop_trips(prefetch->loop), ops = thread_ops(prefetch->loop->regions[0]);
-    const bool is_short =
-        trips > 0 && trips <= INT64_C(2) * prefetch->distance && ops * trips <= COST_PREFETCH_OPS;
+    const int64_t trips = loop_trips(prefetch->loop);
+    const bool is_short = trips > 0 && trips <= INT64_C(2) * prefetch->distance &&
+                          prefetch->ops * trips <= COST_PREFETCH_OPS;
     return is_short ? (int)trips : prefetch->distance;
 }
 
@@ -324,6 +325,7 @@ static void pipeline_region(Kernel *kernel, Region *region)
             kernel_remark(kernel, op->span, "a loop whose loads are not made ahead: %s", fault);
             continue;
         }
+        prefetch.ops = thread_ops(op->regions[0]);
         prefetch.distance = choose_distance(&prefetch);
         kernel_remark(kernel, op->span,
                       "a loop whose loads are made %d iterations ahead, in %lld bytes of a "

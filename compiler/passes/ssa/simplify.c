@@ -67,11 +67,9 @@ static bool same_attr(const Attr *a, const Attr *b)
 
 static bool same_op(const Op *a, const Op *b)
 {
-    if (a->code != b->code || a->operand_count != b->operand_count ||
-        a->result_count != b->result_count || a->attr_count != b->attr_count)
+    if (a->code != b->code || a->result_count != b->result_count ||
+        a->attr_count != b->attr_count || !op_same_operands(a, 0, b, 0))
         return false;
-    for (int i = 0; i < a->operand_count; i++)
-        if (a->operands[i] != b->operands[i]) return false;
     for (int i = 0; i < a->result_count; i++)
         if (a->results[i].type != b->results[i].type) return false;
     for (int i = 0; i < a->attr_count; i++)
