@@ -172,18 +172,26 @@ def _bare(owner):
     return owner[0] if isinstance(owner, tuple) else owner
 
 
+JAX = ("jax", "jaxlib")
+
+
+def library_of(thing):
+    """The package that the type of an array is from: "torch", "cupy", one of JAX, ..."""
+    return type(thing).__module__.partition(".")[0]
+
+
 def empty_like(model, code, shape):
     """An array of the library and on the device of `model`, facts or None."""
     owner = None if model is None else _bare(model.owner)
     bits = code >> 16 & 0xFF
     if bits < 8:  # several to a byte
         code, shape = CODES["int8"], tuple(shape[:-1]) + ((shape[-1] * bits + 7) // 8,)
-    kind = "" if owner is None else type(owner).__module__.partition(".")[0]
+    kind = "" if owner is None else library_of(owner)
     if hasattr(type(owner), "__tile_empty__"):
         return owner.__tile_empty__(code, shape)
     if kind == "cupy":
         return sys.modules["cupy"].empty(shape, _named_type(sys.modules["cupy"], code, "CuPy"))
-    if kind in ("jax", "jaxlib"):
+    if kind in JAX:
         jax = sys.modules["jax"]
         dtype = _named_type(jax.numpy, code, "JAX")
         return jax.device_put(jax.numpy.empty(shape, dtype), owner.device)
@@ -198,7 +206,7 @@ def empty_like(model, code, shape):
 
 def waits(facts):
     """Whether the library works on streams that nobody else knows: what it does later would not wait for a launch."""
-    return facts is not None and facts.device[0] == CUDA and type(_bare(facts.owner)).__module__.partition(".")[0] in ("jax", "jaxlib")
+    return facts is not None and facts.device[0] == CUDA and library_of(_bare(facts.owner)) in JAX
 
 
 def current_stream(facts):
@@ -206,7 +214,7 @@ def current_stream(facts):
     if facts is None or facts.device[0] != CUDA:
         return None
     owner = _bare(facts.owner)
-    kind = type(owner).__module__.partition(".")[0]
+    kind = library_of(owner)
     if kind == "cupy":
         return sys.modules["cupy"].cuda.get_current_stream().ptr or None
     if kind == "torch":

@@ -36,7 +36,7 @@ class _Writer:
                     yield f"{self.value(one.cells)}[{cell}]"
 
     def array(self, x, name, facts, number):
-        kind = type(x).__module__.partition(".")[0]
+        kind = arrays.library_of(x)
         self.tests.append(f"type({name}) is {self.value(type(x))}")
         if kind == "torch":
             self.tests.append(f"{name}.dtype is {self.value(x.dtype)} and {name}.shape == {self.value(x.shape)}")
@@ -66,7 +66,7 @@ def _stream(facts, writer):
     device = facts[0].device if facts else (arrays.CPU, 0)
     if device[0] != arrays.CUDA:
         return "None"
-    if type(facts[0].owner).__module__.partition(".")[0] != "torch":
+    if arrays.library_of(facts[0].owner) != "torch":
         return None
     raw = getattr(sys.modules["torch"]._C, "_cuda_getCurrentRawStream", None)
     if raw is None:

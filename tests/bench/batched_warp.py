@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """batched_warp.py [REGEX]: the transforms and factors of batched.c beside those of Warp's tiles (tile_fft, tile_cholesky,
-tile_cholesky_solve, by MathDx) and, for systems, torch's.
+tile_cholesky_solve, by MathDx).
 
 Needs a GPU, torch, warp-lang and build/bench/libbatched.so of batched.sh (LIBRARY says otherwise). Warp's kernels are built with several
 numbers of threads a block, and the best counts. Every element is compared with float64; what is wrong is reported and not timed. Rounds are
