@@ -85,6 +85,32 @@ def become(name, kind=DialectModule, remote=None):
     return module
 
 
+class AbsentError(native.Error, ImportError):
+    """Programs that do without a module that is not there do so here."""
+
+
+class Absent(types.ModuleType):
+    """A name of the original's that the dialect has nothing for: an error where it is used, not where it is imported."""
+
+    __path__ = ()
+
+    def __getattr__(self, name):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self.__name__}.{name}")
+
+    def __call__(self, *args, **kwargs):
+        raise AbsentError(f"{self.__name__} is no part of tilec")
+
+    def __mro_entries__(self, bases):
+        return ()
+
+    def __instancecheck__(self, value):
+        return False
+
+    __subclasscheck__ = __instancecheck__
+
+
 def exists(name):
     """Whether the dialects' library has that module."""
     with session.lock:
@@ -93,19 +119,20 @@ def exists(name):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Modules of the dialects that have no file in Python: of the library's alone."""
+    """Modules of the dialects that have no file in Python: the library's, and those that nothing is there for."""
 
     def __init__(self, root, kind=DialectModule):
         self.root = root
         self.kind = kind
 
     def find_spec(self, name, path=None, target=None):
-        if not name.startswith(self.root + ".") or not exists(name):
+        if not name.startswith(self.root + "."):
             return None
-        spec = importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return spec
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
+        if not exists(spec.name):
+            return Absent(spec.name)
         module = self.kind(spec.name)
         module.__dict__["_remote"] = session.module(spec.name)
         return module

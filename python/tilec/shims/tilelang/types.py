@@ -1,21 +1,34 @@
 """Element types, which are texts, too, as TileLang has them."""
 
+import re
+
 from tilec import session
 from tilec.arrays import CODES
 from tilec.session import Remote, Text
 
-_TORCH = {"float8_e4m3": "float8_e4m3fn", "boolean": "bool"}
+_TORCH = {"float8_e4m3": "float8_e4m3fn", "boolean": "bool", "int4": "int8", "uint4": "uint8", "tfloat32": "float32", "float4_e2m1fn": "float4_e2m1fn_x2"}
+_SHORT = {"short": "int16", "int": "int32", "uint": "uint32", "long": "int64", "half": "float16", "float": "float32", "double": "float64"}
+_FLOATS = ("float16", "float32", "float64", "bfloat16", "tfloat32", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
+           "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn")
+_WIDE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", *_FLOATS)
+NAMES = ("bool", *_SHORT, "int4", "uint4", *_WIDE, *[f"{name}x{lanes}" for name in _WIDE for lanes in (2, 4, 8, 16, 32, 64)])
+_KNOWN = frozenset(NAMES)
+_FORM = re.compile(r"([a-z]+)(\d*)(_\w+?)?(?:x(\d+))?$")
 
 
 class dtype(str):
-    """T.float16: equal to "float16"."""
+    """T.float16: equal to "float16". Kernels know fewer of them than host programs may name."""
 
     def __new__(cls, name="float32"):
         if isinstance(name, dtype):
             return name
         if not isinstance(name, str):
             name = str(name).removeprefix("torch.")
-        return super().__new__(cls, name)
+        return super().__new__(cls, _SHORT.get(name, name))
+
+    @staticmethod
+    def is_name(name):
+        return name in _KNOWN
 
     @staticmethod
     def is_one(remote):
@@ -32,23 +45,34 @@ class dtype(str):
         return _remotes[name]
 
     def as_torch(self):
+        """What torch keeps such elements in."""
         import torch
 
-        return getattr(torch, _TORCH.get(str(self), str(self)))
+        name = _TORCH.get(self.element, self.element)
+        if name == "float4_e2m1fn_x2" and not hasattr(torch, name):
+            name = "int8"
+        return getattr(torch, name)
+
+    @property
+    def element(self):
+        """Its name without lanes."""
+        return self.rpartition("x")[0] if self.lanes > 1 or self.endswith("_x2") else str(self)
 
     @property
     def bits(self):
-        return self.__tile_remote__().nbits
+        """Of one of its lanes."""
+        return 8 if self == "bool" else int(_FORM.match(self)[2])
 
     @property
-    def bytes(self):
-        return max(1, self.bits // 8)
+    def itemsize(self):
+        return (self.bits * self.lanes + 7) // 8
 
-    itemsize = bytes
+    bytes = itemsize
 
     @property
     def lanes(self):
-        return 1
+        found = _FORM.match(self)
+        return int(found[4] or 1) if found and not self.endswith("_x2") else 1
 
     def __call__(self, *args):
         return self.__tile_remote__()(*args) if args else self

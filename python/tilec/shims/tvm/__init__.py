@@ -1,9 +1,11 @@
 """What TileLang programs name of TVM."""
 
 import types as _types
+from importlib import import_module as _import_module
 
 from tilec import modules as _modules
 from tilec import native as _native
+from tilelang.types import dtype as DataType  # noqa: F401
 
 error = _types.SimpleNamespace(
     TVMError=_native.Error, InternalError=_native.Error, DiagnosticError=_native.Error, OpError=_native.Error)
@@ -13,8 +15,10 @@ class _Target:
     """A name of a target: kernels are for the device that there is."""
 
     def __init__(self, name="cuda", host=None):
-        self.name = name
-        self.kind = _types.SimpleNamespace(name=str(name).partition(" ")[0])
+        self.attrs = dict(name) if isinstance(name, dict) else {}
+        self.name = self.attrs.get("kind", "cuda") if self.attrs else name
+        self.kind = _types.SimpleNamespace(name=str(self.name).partition(" ")[0])
+        self.arch = self.attrs.get("arch")
 
     def __enter__(self):
         return self
@@ -27,5 +31,38 @@ class _Target:
 
 
 target = _types.SimpleNamespace(Target=_Target)
-_modules.offer("tvm")
-_modules.become(__name__)
+
+
+class _PassContext:
+    """Options of TVM's passes, which nothing here depends on."""
+
+    def __init__(self, opt_level=2, config=None, **options):
+        self.opt_level = opt_level
+        self.config = dict(config or {})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        return None
+
+
+transform = _types.SimpleNamespace(PassContext=_PassContext)
+TVMError = _native.Error
+
+
+class _TVM(_modules.DialectModule):
+    """Names that kernels have no use for are errors where they are used."""
+
+    def __getattr__(self, name):
+        whole = f"{self.__name__}.{name}"
+        try:
+            return _import_module(whole) if not name.startswith("__") and _modules.exists(whole) else super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("__"):
+                raise
+            return _modules.Absent(whole)
+
+
+_modules.offer("tvm", _TVM)
+_modules.become(__name__, _TVM)

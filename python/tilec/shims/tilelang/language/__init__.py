@@ -31,6 +31,9 @@ from tilec import source as _source  # noqa: E402
 class _Language(_modules.DialectModule):
     described = frozenset(["Tensor", "StridedTensor", "Buffer", "SharedBuffer", "FragmentBuffer", "LocalBuffer", "ptr", "Ptr", "handle"])
 
+    def __getattr__(self, name):
+        return dtype(name) if dtype.is_name(name) else super().__getattr__(name)
+
     def converted(self, name, value):
         return dtype(name) if isinstance(value, _Remote) and dtype.is_one(value) else value
 

@@ -1,0 +1,1 @@
+"""AMD's GPUs: kernels are not compiled for them."""

@@ -1,0 +1,33 @@
+# Names of the originals that there is nothing for are errors where they are used; element types that only arrays have; options of passes.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >names.py <<'END'
+import tilelang.language as T
+import tvm
+from tilelang.cuda.op.gemm import GemmMMA
+from tilelang.language.dtypes import _all_dtypes, resolve_torch_storage_dtype
+from tilelang.language.eager.ast import BaseBuilder
+from tilelang.rocm.target import check_hip_availability
+from warp.sparse import bsr_zeros
+
+print(GemmMMA, check_hip_availability(), isinstance(3, tvm.tirx.Var))
+for use in (lambda: GemmMMA(1), lambda: tvm.tirx.Var("x", "int32"), lambda: bsr_zeros(1)):
+    try:
+        use()
+    except ImportError as error:
+        print(error)
+
+
+class Builder(BaseBuilder):
+    pass
+
+
+print(Builder.__mro__)
+for kind in (T.float8_e8m0fnu, T.float, T.half, T.int8x4, T.float4_e2m1fn, T.bool, T.tfloat32):
+    print(kind, kind.bits, kind.lanes, kind.itemsize, isinstance(kind, tvm.DataType))
+print(all(isinstance(getattr(T, name), tvm.DataType) for name in _all_dtypes), tvm.DataType("int").bits, T.float32 == T.float)
+with tvm.transform.PassContext(config={"tl.disable_tma": True}), tvm.target.Target({"kind": "cuda", "arch": "sm_90a"}) as target:
+    print(target, target.arch)
+END
+python3 -m tilec run names.py
