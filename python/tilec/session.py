@@ -264,7 +264,7 @@ def _operated(text):
     try:
         return evaluate(text)
     except native.CompileError as error:
-        if "is not known here" not in str(error):
+        if not any(words in str(error) for words in ("is not known here", "works in a kernel only")):
             raise
         return Remote(text)
 

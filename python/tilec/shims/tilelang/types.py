@@ -4,7 +4,7 @@ import re
 
 from tilec import session
 from tilec.arrays import CODES
-from tilec.session import Remote, Text
+from tilec.session import Remote, Text, call_text
 
 _TORCH = {"float8_e4m3": "float8_e4m3fn", "boolean": "bool", "int4": "int8", "uint4": "uint8", "tfloat32": "float32", "float4_e2m1fn": "float4_e2m1fn_x2"}
 _SHORT = {"short": "int16", "int": "int32", "uint": "uint32", "long": "int64", "half": "float16", "float": "float32", "double": "float64"}
@@ -75,7 +75,13 @@ class dtype(str):
         return int(found[4] or 1) if found and not self.endswith("_x2") else 1
 
     def __call__(self, *args):
-        return self.__tile_remote__()(*args) if args else self
+        """A number of the type, which kernels alone have."""
+        if not args:
+            return Remote(Text(self.__tile_remote__(), "(0)"))
+        value, *more = args
+        if self == "uint64" and isinstance(value, int) and value >> 63:
+            value -= 1 << 64
+        return Remote(Text(call_text(Text(self.__tile_remote__()), (value, *more), {})))
 
 
 _remotes = {}

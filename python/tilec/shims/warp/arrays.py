@@ -7,6 +7,8 @@ import numpy
 from tilec import arrays as _arrays
 from tilec import device as _device
 from tilec import native as _native
+from tilec import session as _session
+from tilec.session import Text as _Text
 from warp import devices as _devices
 from warp.types import Struct, StructInstance, _Type, as_type, element_type, inner_shape
 
@@ -76,13 +78,15 @@ def _code(kind):
 class _ArrayClass(type):
     """wp.array[float], in annotations."""
 
+    _said = array_annotation
+
     def __getitem__(cls, dtype):
         rank = getattr(cls, "_rank", 1)
         if isinstance(dtype, tuple):
             literal = dtype[1]
             rank = literal if isinstance(literal, int) else literal.__args__[0]
             dtype = dtype[0]
-        return array_annotation(dtype, rank)
+        return cls._said(dtype, rank)
 
 
 class array(metaclass=_ArrayClass):
@@ -209,7 +213,8 @@ class array(metaclass=_ArrayClass):
     def fill_(self, value):
         if isinstance(value, StructInstance):
             value = value.numpy_value()
-        self.store(numpy.asarray(_plain(value)))
+        values, inner = numpy.asarray(_plain(value)), inner_shape(self.dtype)
+        self.store(values.reshape(inner) if inner and values.size == numpy.prod(inner) else values)
 
     def zero_(self):
         self.store(numpy.zeros((), self._element()[0]))
@@ -297,9 +302,13 @@ class array(metaclass=_ArrayClass):
 
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
-        if Ellipsis in index:
-            at = index.index(Ellipsis)
+        if any([item is Ellipsis for item in index]):
+            at = [item is Ellipsis for item in index].index(True)
             index = index[:at] + (slice(None),) * (self.ndim - len(index) + 1) + index[at + 1:]
+        if any([isinstance(item, array) for item in index]):
+            rest = self[tuple([slice(None) if isinstance(item, array) else item for item in index])]
+            kept = [item for item in index if isinstance(item, (array, slice))]
+            return indexedarray(rest, [item if isinstance(item, array) else None for item in kept])
 
         def change(one):
             offset, shape, strides = one.offset, [], []
@@ -370,6 +379,131 @@ class array3d(array):
 
 
 class array4d(array):
+    _rank = 4
+
+
+class indexed_annotation(array_annotation):
+    """What wp.indexedarray[float] says of a parameter."""
+
+    def __repr__(self):
+        return f"indexedarray(ndim={self.ndim}, dtype={self.dtype})"
+
+    def __tile_text__(self):
+        return _Text(_session.module("warp"), ".indexedarray(dtype=", _session.text_of(self.dtype), f", ndim={self.ndim})")
+
+
+class _IndexedClass(_ArrayClass):
+    _said = indexed_annotation
+
+
+class indexedarray(metaclass=_IndexedClass):
+    """An array whose element [i, j] is the element [rows[i], columns[j]] of another; None in the place of indices: all."""
+
+    _rank = 1
+
+    def __new__(cls, data=None, indices=None, dtype=None, ndim=None, **ignored):
+        if data is None and indices is None:
+            return indexed_annotation(float if dtype is None else dtype, ndim or cls._rank)
+        made = object.__new__(indexedarray)
+        if cls is not indexedarray:
+            made.__init__(data, indices)
+        return made
+
+    def __init__(self, data=None, indices=None, dtype=None, ndim=None, **ignored):
+        self.data, self.device, self.dtype, self.ndim = data, data.device, data.dtype, data.ndim
+        given = list(indices or [])
+        if len(given) > self.ndim:
+            raise ValueError(f"indices for {len(given)} dimensions of an array that has {self.ndim}")
+        self.indices = given + [None] * (self.ndim - len(given))
+        self._whole = {}
+        self.shape = tuple([extent if one is None else one.size for extent, one in zip(data.shape, self.indices)])
+
+    @property
+    def size(self):
+        return int(numpy.prod(self.shape, dtype=int))
+
+    @property
+    def requires_grad(self):
+        return self.data.requires_grad
+
+    is_contiguous = False
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __str__(self):
+        return str(self.numpy())
+
+    def _of(self, d):
+        """The indices of a dimension, as kernels have them."""
+        if self.indices[d] is not None:
+            return self.indices[d]
+        if d not in self._whole:
+            self._whole[d] = array(numpy.arange(self.shape[d], dtype=numpy.int32), device=self.device)
+        return self._whole[d]
+
+    def _at(self):
+        return numpy.ix_(*[self._of(d).numpy() for d in range(self.ndim)])
+
+    def __tile_take__(self, given):
+        parts = [given.take(one) for one in (self.data, *[self._of(d) for d in range(self.ndim)])]
+        return _Text(indexed_annotation(self.dtype, self.ndim).__tile_text__(), "(", *[_Text(part, ", ") for part in parts], ")")
+
+    def __tile_look__(self, given):
+        return id(self.dtype), tuple([given.look(one) for one in (self.data, *[self._of(d) for d in range(self.ndim)])])
+
+    def numpy(self):
+        return self.data.numpy()[self._at()]
+
+    def store(self, values):
+        whole = numpy.array(self.data.numpy())
+        whole[self._at()] = values
+        self.data.store(whole)
+
+    fill_, zero_, assign, list = array.fill_, array.zero_, array.assign, array.list
+
+    def host(self):
+        return self.numpy()
+
+    def _element(self):
+        return self.data._element()
+
+    def contiguous(self):
+        return clone(self)
+
+    def to(self, device, requires_grad=None):
+        device = _devices.get_device(device)
+        return self if device == self.device else indexedarray(clone(self, device, requires_grad))
+
+    def __getitem__(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        chosen, indices = [], []
+        for d in range(self.ndim):
+            item = index[d] if d < len(index) else slice(None)
+            places = self._of(d).numpy()
+            if isinstance(item, (slice, array)):
+                chosen.append(slice(None))
+                places = places[item.numpy() if isinstance(item, array) else item]
+                whole = self.indices[d] is None and item == slice(None) if isinstance(item, slice) else False
+                indices.append(None if whole else array(places.astype(numpy.int32), device=self.device))
+            else:
+                chosen.append(int(places[int(item)]))
+        return indexedarray(self.data[tuple(chosen)], indices)
+
+
+class indexedarray1d(indexedarray):
+    _rank = 1
+
+
+class indexedarray2d(indexedarray):
+    _rank = 2
+
+
+class indexedarray3d(indexedarray):
+    _rank = 3
+
+
+class indexedarray4d(indexedarray):
     _rank = 4
 
 

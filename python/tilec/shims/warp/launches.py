@@ -91,7 +91,7 @@ class Kernel:
             return self
         named = dict(zip(self.parameters, values))
         kinds = {name: _kind_of(named[name]) for name in self.open if named[name] is not None}
-        key = tuple([(kind.ndim, kind.dtype) if hasattr(kind, "ndim") else kind for kind in kinds.values()])
+        key = tuple([(type(kind), kind.ndim, kind.dtype) if hasattr(kind, "ndim") else kind for kind in kinds.values()])
         if key not in self.overloads:
             self.overloads[key] = overload(self, kinds)
         return self.overloads[key]
@@ -110,8 +110,10 @@ def _is_open(annotation):
 
 
 def _kind_of(value):
-    from warp.arrays import array_annotation
+    from warp.arrays import array_annotation, indexed_annotation, indexedarray
 
+    if isinstance(value, indexedarray):
+        return indexed_annotation(value.dtype, value.ndim)
     if hasattr(value, "__tile_facts__") and hasattr(value, "dtype"):
         return array_annotation(value.dtype, value.ndim)
     kind = type(value)
@@ -147,9 +149,9 @@ def overload(kernel, arg_types=None):
 
 
 def _annotation_text(kind):
-    from warp.arrays import array_annotation
+    from warp.arrays import array_annotation, indexed_annotation
 
-    if isinstance(kind, array_annotation):
+    if isinstance(kind, array_annotation) and not isinstance(kind, indexed_annotation):
         return _Text(_session.module("warp"), ".array(dtype=", _annotation_text(kind.dtype), f", ndim={kind.ndim})")
     from typing import Any
 

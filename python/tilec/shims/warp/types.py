@@ -106,6 +106,7 @@ def as_type(kind):
 
 type_to_warp = as_type
 _FROM_NUMPY = {one._numpy: one for one in [*scalar_types, bool]}
+np_dtype_to_warp_type = {numpy.dtype("?"): bool, **{one._numpy: one for one in scalar_types if one is not bfloat16}}
 
 
 # ---- several numbers ----
@@ -298,6 +299,14 @@ class StructInstance:
             value = self.__dict__[name]
             made[name] = value.numpy_value() if isinstance(value, StructInstance) else numpy.asarray(getattr(value, "value", value))
         return made[()]
+
+    def to(self, device):
+        """With its arrays on that device."""
+        made = StructInstance(self._struct)
+        for name in self._struct.vars:
+            value = self.__dict__[name]
+            made.__dict__[name] = value.to(device) if hasattr(value, "to") else value
+        return made
 
 
 def _argument(value):

@@ -1,6 +1,7 @@
 """Options of TileLang's passes: tilec has its own, and takes none of them."""
 
 from tilec import modules as _modules
+from tilelang.transform.simplify import apply_simplify, simplify_prim_func  # noqa: F401
 
 
 class _Keys(type):
