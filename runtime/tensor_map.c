@@ -33,12 +33,17 @@ int tile_maps_fit(const tile_image *image, const void *const *arguments)
 
 /* ---- the GPU's ------------------------------------------------------------------------------- */
 
-static int data_type(uint32_t bytes)
+static int data_type(uint32_t dtype)
 {
-    return bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
-           : bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
-           : bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
-                        : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    switch (dtype) {
+    case TILE_DTYPE(kDLUInt, 8, 1): return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    case TILE_DTYPE(kDLUInt, 16, 1): return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+    case TILE_DTYPE(kDLUInt, 32, 1): return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    case TILE_DTYPE(kDLFloat, 16, 1): return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case TILE_DTYPE(kDLFloat, 32, 1): return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case TILE_DTYPE(kDLBfloat, 16, 1): return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    }
 }
 
 static int swizzle_of(uint32_t bytes)
@@ -57,7 +62,7 @@ static CUresult encode(const tile_driver *driver, const tile_tensor_map *map, ti
         extents[i] = (uint64_t)map->extents[i];
         strides[i] = (uint64_t)map->strides[i];
     }
-    return driver->map_encode(out->bytes, data_type(map->bytes), map->rank,
+    return driver->map_encode(out->bytes, data_type(map->dtype), map->rank,
                               (void *)(uintptr_t)map->pointer, extents, strides + 1, map->box,
                               steps, 0, swizzle_of(map->swizzle), CU_TENSOR_MAP_L2_PROMOTION_128B,
                               0);

@@ -66,7 +66,8 @@ void emulator_tma_store(Gen *gen, const Op *op)
     LLVMValueRef arguments[8];
     int count = tensor_arguments(gen, op, 3, op->operand_count, arguments);
     arguments[count++] = gen_i32(gen, emu_site(gen, op));
-    emu_call(gen, "tile_emu_tensor_store", gen->types.nothing, count, arguments);
+    emu_call(gen, op_attr(op, ATTR_mode) ? "tile_emu_tensor_add" : "tile_emu_tensor_store",
+             gen->types.nothing, count, arguments);
 }
 
 void emulator_tma_store_commit(Gen *gen)

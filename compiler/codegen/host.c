@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tile/dlpack.h"
 #include "tile/tile.h"
 
 enum { HOST_ARGUMENTS = 6 };
@@ -126,6 +127,14 @@ static void store_map_field(Gen *gen, LLVMValueRef map, size_t offset, LLVMValue
     LLVMBuildStore(gen->builder, value, gen_offset(gen, map, (int64_t)offset));
 }
 
+/* What is only copied is bits. */
+static int64_t map_dtype(const Op *op, DType dtype)
+{
+    enum { BYTE = 8 };
+    return op_attr(op, ATTR_mode) ? dtype_code(dtype)
+                                  : (int64_t)TILE_DTYPE(kDLUInt, dtype_bytes(dtype) * BYTE, 1);
+}
+
 /* One tile_tensor_map. */
 static void maps_tensor_map(Gen *gen, const Op *op)
 {
@@ -148,7 +157,7 @@ static void maps_tensor_map(Gen *gen, const Op *op)
                         gen_i32(gen, box->integers[i]));
     }
     store_map_field(gen, map, offsetof(tile_tensor_map, rank), gen_i32(gen, box->count));
-    store_map_field(gen, map, offsetof(tile_tensor_map, bytes), gen_i32(gen, dtype_bytes(dtype)));
+    store_map_field(gen, map, offsetof(tile_tensor_map, dtype), gen_i32(gen, map_dtype(op, dtype)));
     store_map_field(gen, map, offsetof(tile_tensor_map, swizzle),
                     gen_i32(gen, op_int(op, ATTR_swizzle, 0)));
 }

@@ -172,8 +172,9 @@ void nvptx_tma_store(Gen *gen, const Op *op)
     enum { FIRST = 3 };
     Buf text = {0}, constraints = {0};
     buf_text(&constraints, "l,r,b,");
-    buf_printf(&text, "@$2 cp.async.bulk.tensor.%dd.global.shared::cta.tile.bulk_group [$0, ",
-               op->operand_count - FIRST);
+    const bool adds = op_attr(op, ATTR_mode) != NULL;
+    buf_printf(&text, "@$2 cp%s.async.bulk.tensor.%dd.global.shared::cta%s.tile.bulk_group [$0, ",
+               adds ? ".reduce" : "", op->operand_count - FIRST, adds ? ".add" : "");
     list_coordinates(&text, &constraints, FIRST, op->operand_count);
     buf_text(&text, "], [$1];");
     build_tensor(gen, op, &text, &constraints);

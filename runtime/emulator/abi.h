@@ -196,6 +196,9 @@ void tile_emu_tensor_copy(tile_emu_thread *thread, const void *map, void *to, vo
  * must stay; or, with `written`, wait_group: until then it is not there. */
 void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from, uint32_t active,
                            uint32_t rank, uint32_t site);
+/* cp.reduce.async.bulk.tensor with .add, of f16, bf16 or f32, as the map says. */
+void tile_emu_tensor_add(tile_emu_thread *thread, const void *map, void *from, uint32_t active,
+                         uint32_t rank, uint32_t site);
 void tile_emu_tensor_commit(tile_emu_thread *thread);
 void tile_emu_tensor_wait(tile_emu_thread *thread, uint32_t groups, uint32_t written);
 

@@ -5,9 +5,11 @@
  * global memory is read when its thread waits for that: until then it must stay as it is; and it is
  * there when its thread waits for that, or the block has ended: until then nobody may look at it.
  */
+#include <math.h>
 #include <string.h>
 
 #include "emulator/checker.h"
+#include "tile/dlpack.h"
 
 enum { CHUNK = 16, RANK = 5, ALIGNMENT = 128 };
 
@@ -22,6 +24,7 @@ struct Box {
     int32_t start[RANK];
     uint32_t bytes, site;
     uint32_t group;   /* of one that is written */
+    bool adds;        /* to what is there */
     uint32_t begun;   /* of one that is copied to shared memory: the event, of order.c */
     uint8_t *content; /* what was read, in so many bytes: */
     uint32_t capacity;
@@ -45,6 +48,11 @@ static Request request_of(const Box *box, const void *address, uint32_t bytes, u
 }
 
 /* ---- global memory ---- */
+
+static uint32_t element_bytes(const tile_tensor_map *map)
+{
+    return (map->dtype >> 16 & 0xff) / 8;
+}
 
 /* How many bytes from `column` on, at most a chunk's, lie inside; before `*skip` none do. */
 static uint32_t inside_of(const tile_tensor_map *map, int64_t column, uint32_t most, uint32_t *skip)
@@ -74,14 +82,14 @@ static const uint8_t *row_at(const Box *box, uint32_t number)
 static uint32_t chunk_at(const Box *box, uint32_t at, uint32_t *place, const uint8_t **from)
 {
     const tile_tensor_map *map = box->map;
-    const uint32_t width = map->box[0] * map->bytes;
-    const int64_t column = box->start[0] + (int64_t)(at % width / map->bytes);
+    const uint32_t each = element_bytes(map), width = map->box[0] * each;
+    const int64_t column = box->start[0] + (int64_t)(at % width / each);
     const uint8_t *row = row_at(box, at / width);
-    uint32_t skip, count = inside_of(map, column, CHUNK / map->bytes, &skip);
+    uint32_t skip, count = inside_of(map, column, CHUNK / each, &skip);
     if (!row || !count) return 0;
-    *place = skip * map->bytes;
-    *from = row + (column + skip) * map->bytes;
-    return count * map->bytes;
+    *place = skip * each;
+    *from = row + (column + skip) * each;
+    return count * each;
 }
 
 /* All of the box's chunks that are inside, as such accesses. */
@@ -101,7 +109,7 @@ static void note_rows(const Box *box, uint32_t kind, bool in_flight)
 
 static uint32_t box_bytes(const tile_tensor_map *map)
 {
-    uint32_t bytes = map->bytes;
+    uint32_t bytes = element_bytes(map);
     for (uint32_t i = 0; i < map->rank; i++) bytes *= map->box[i];
     return bytes;
 }
@@ -295,16 +303,14 @@ static void check_start(const Box *box)
                                thread->block->index[2], box->start[i], box->map->rank - 1 - i);
 }
 
-TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from,
-                                    uint32_t active, uint32_t rank, uint32_t site)
+static void begin_store(Thread *owner, Box *box)
 {
-    Thread *owner = thread->owner;
-    Box *box = active ? box_new(owner, owner->block, map, from, rank, site) : NULL;
     if (!box) return;
     box->group = owner->store_group;
-    if (thread->checked & TILE_EMU_CHECKED) {
+    if (owner->abi.checked & TILE_EMU_CHECKED) {
         check_start(box);
-        note_source(box, site + 1);
+        note_source(box, box->site + 1);
+        if (box->adds) note_rows(box, TILE_EMU_READ, false);
         note_rows(box, TILE_EMU_WRITE, true);
     }
     *(owner->last_store ? &owner->last_store->next : &owner->first_store) = box;
@@ -312,9 +318,86 @@ TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, vo
     owner->block->stores++;
 }
 
+TILE_API void tile_emu_tensor_store(tile_emu_thread *thread, const void *map, void *from,
+                                    uint32_t active, uint32_t rank, uint32_t site)
+{
+    Thread *owner = thread->owner;
+    begin_store(owner, active ? box_new(owner, owner->block, map, from, rank, site) : NULL);
+}
+
+TILE_API void tile_emu_tensor_add(tile_emu_thread *thread, const void *map, void *from,
+                                  uint32_t active, uint32_t rank, uint32_t site)
+{
+    Thread *owner = thread->owner;
+    Box *box = active ? box_new(owner, owner->block, map, from, rank, site) : NULL;
+    if (box) box->adds = true;
+    begin_store(owner, box);
+}
+
 TILE_API void tile_emu_tensor_commit(tile_emu_thread *thread)
 {
     ((Thread *)thread->owner)->store_group++;
+}
+
+/* A float type of 16 bits: those of its fraction, and its exponent's bias. */
+typedef struct Half {
+    int digits, bias;
+} Half;
+
+static double half_value(Half type, uint16_t bits)
+{
+    const int exponent = bits >> type.digits & (2 * type.bias + 1);
+    const int fraction = bits & ((1 << type.digits) - 1);
+    const int one = exponent ? 1 << type.digits : 0, least = exponent ? exponent : 1;
+    const double value = exponent > 2 * type.bias
+                             ? (fraction ? NAN : INFINITY)
+                             : ldexp(one + fraction, least - type.bias - type.digits);
+    return bits >> 15 ? -value : value;
+}
+
+/* To nearest, ties to even; a NaN is 0x7fff. */
+static uint16_t half_bits(Half type, double value)
+{
+    if (isnan(value)) return 0x7fff;
+    const int sign = signbit(value) ? 0x8000 : 0, least = 1 - type.bias;
+    const int infinity = (2 * type.bias + 1) << type.digits;
+    int exponent = value == 0 || isinf(value) ? least : ilogb(value);
+    if (exponent < least) exponent = least;
+    const double units = nearbyint(ldexp(fabs(value), type.digits - exponent));
+    const double bits = units + ldexp(exponent - least, type.digits);
+    return (uint16_t)(sign | (bits < infinity ? (int)bits : infinity));
+}
+
+static void add_halves(Half type, uint8_t *to, const uint8_t *more, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += 2) {
+        uint16_t a, b;
+        memcpy(&a, to + i, sizeof a);
+        memcpy(&b, more + i, sizeof b);
+        a = half_bits(type, half_value(type, a) + half_value(type, b));
+        memcpy(to + i, &a, sizeof a);
+    }
+}
+
+static void add_floats(uint8_t *to, const uint8_t *more, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        float a, b;
+        memcpy(&a, to + i, sizeof a);
+        memcpy(&b, more + i, sizeof b);
+        a += b;
+        memcpy(to + i, &a, sizeof a);
+    }
+}
+
+static void add_elements(const Box *box, uint8_t *to, const uint8_t *more, uint32_t bytes)
+{
+    static const Half f16 = {10, 15}, bf16 = {7, 127};
+    switch (box->map->dtype) {
+    case TILE_DTYPE(kDLFloat, 16, 1): add_halves(f16, to, more, bytes); break;
+    case TILE_DTYPE(kDLBfloat, 16, 1): add_halves(bf16, to, more, bytes); break;
+    default: add_floats(to, more, bytes);
+    }
 }
 
 /* `waited`: for that, by its thread; else nobody may look at it, now that its block has ended. */
@@ -330,7 +413,10 @@ static void write_box(const Box *box, bool waited)
         request.done = true;
         request.in_flight = !waited;
         if (bytes && (box->thread->abi.checked & TILE_EMU_CHECKED)) to = tile_emu_check(&request);
-        if (bytes) memcpy(to, box->content + at + place, bytes);
+        if (bytes && box->adds)
+            add_elements(box, to, box->content + at + place, bytes);
+        else if (bytes)
+            memcpy(to, box->content + at + place, bytes);
     }
 }
 

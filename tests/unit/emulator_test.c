@@ -1018,7 +1018,7 @@ static Boxed boxed(int column, Lack lack)
                           .strides = {2, MAP_COLUMNS * 2},
                           .box = {BOX_COLUMNS, BOX_ROWS},
                           .rank = 2,
-                          .bytes = 2,
+                          .dtype = TILE_DTYPE(1, 16, 1),
                           .swizzle = 64},
                   .column = column,
                   .lack = lack};
@@ -1206,6 +1206,65 @@ static void test_tensor_stores(void **state)
                              written ? (row - 2) * 100 + column - 16
                                      : 1000 + row * MAP_COLUMNS + column);
         }
+}
+
+/* ---- sums of boxes ---- */
+
+typedef struct Sums {
+    tile_tensor_map map;
+    _Alignas(16) uint8_t memory[32];
+    uint32_t more[8];
+} Sums;
+
+/* A row of 32 bytes, whose numbers are added to those of the memory. */
+KERNEL(boxed_sums)
+{
+    const Sums *test = pointer_of(c);
+    BEGIN
+    if (c->t->index < 8) store_shared(c, c->t->index * 4, test->more[c->t->index], 1);
+    tile_emu_fence_async(c->t, 0);
+    SUSPEND(TILE_EMU_BARRIER, 2);
+    c->t->in[0] = c->t->in[1] = 0;
+    tile_emu_tensor_add(c->t, &test->map, c->t->shared, c->t->index == 0, 2, 4);
+    tile_emu_tensor_commit(c->t);
+    tile_emu_tensor_wait(c->t, 0, 0);
+    END
+}
+
+static void expect_sums(uint32_t dtype, const void *before, const void *more, const void *sums,
+                        size_t bytes)
+{
+    const uint32_t each = (dtype >> 16 & 0xff) / 8, count = (uint32_t)sizeof(uint8_t[32]) / each;
+    Sums test = {.map = {.extents = {count, 1},
+                         .strides = {each, 32},
+                         .box = {count, 1},
+                         .rank = 2,
+                         .dtype = dtype,
+                         .swizzle = 16}};
+    test.map.pointer = test.memory;
+    memcpy(test.memory, before, bytes);
+    memcpy(test.more, more, bytes);
+    assert_fine(launch(boxed_sums, 1, 128, 1, &test));
+    assert_memory_equal(test.memory, sums, bytes);
+}
+
+/* Exact sums, ties to even, subnormal numbers, what is too large, infinities and NaN. */
+static void test_tensor_sums(void **state)
+{
+    (void)state;
+    static const uint16_t f16[] = {0x3c00, 0x3c00, 0x3c01, 0x0001, 0x0001, 0x7bff, 0x7c00, 0x3c00},
+                          f16_more[] = {0x3c00, 0x1000, 0x1000, 0x0001,
+                                        0x83ff, 0x7bff, 0xfc00, 0xbc00},
+                          f16_sums[] = {0x4000, 0x3c00, 0x3c02, 0x0002,
+                                        0x83fe, 0x7c00, 0x7fff, 0x0000};
+    static const uint16_t bf16[] = {0x3f80, 0x3f80, 0x3f81, 0x0001, 0x7f7f, 0xff80, 0xc000},
+                          bf16_more[] = {0x3f80, 0x3b80, 0x3b80, 0x007f, 0x7f7f, 0x3f80, 0x3f80},
+                          bf16_sums[] = {0x4000, 0x3f80, 0x3f82, 0x0080, 0x7f80, 0xff80, 0xbf80};
+    static const float f32[] = {1, -2.5f, 1e30f}, f32_more[] = {2, 2.25f, 1e30f},
+                       f32_sums[] = {3, -0.25f, 2e30f};
+    expect_sums(TILE_DTYPE(2, 16, 1), f16, f16_more, f16_sums, sizeof f16);
+    expect_sums(TILE_DTYPE(4, 16, 1), bf16, bf16_more, bf16_sums, sizeof bf16);
+    expect_sums(TILE_DTYPE(2, 32, 1), f32, f32_more, f32_sums, sizeof f32);
 }
 
 /* ---- copies go their own way ---- */
@@ -2028,6 +2087,7 @@ int main(void)
         cmocka_unit_test(test_tensor_copies),
         cmocka_unit_test(test_cast_copies),
         cmocka_unit_test(test_tensor_stores),
+        cmocka_unit_test(test_tensor_sums),
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_bank_conflicts),
         cmocka_unit_test(test_transactions),

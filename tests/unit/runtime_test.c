@@ -715,7 +715,7 @@ static void map_rows(const void *const *arguments, tile_tensor_map *out)
     out->box[0] = 64;
     out->box[1] = 8;
     out->rank = 2;
-    out->bytes = 2;
+    out->dtype = TILE_DTYPE(1, 16, 1);
     out->swizzle = 128;
 }
 

@@ -180,19 +180,28 @@ bool rule_load(const Check *check)
     return check_access(check, result_type(check));
 }
 
-bool rule_store(const Check *check)
-{
-    enum { MOST_BUFFERS = 16 };
-    return check_access(check, operand_type(check, value)) &&
-           require(check,
-                   !op_attr(check->op, ATTR_tma) || in_range(check->op, ATTR_tma, 1, MOST_BUFFERS),
-                   "{tma} is no number of buffers");
-}
-
 /* Floats that the machine adds where they are. */
 static bool has_sum(DType dtype)
 {
     return dtype == DTYPE_f16 || dtype == DTYPE_bf16 || dtype == DTYPE_f32;
+}
+
+/* Of what may be added to memory as a whole. */
+static bool adds_or_writes(const Check *check)
+{
+    return require(check,
+                   !op_attr(check->op, ATTR_mode) || (is_one_of(check->op, ATTR_mode, "add") &&
+                                                      has_sum(operand_type_at(check, 0)->dtype)),
+                   "{mode} is add, of f16, bf16 or f32");
+}
+
+bool rule_store(const Check *check)
+{
+    enum { MOST_BUFFERS = 16 };
+    return check_access(check, operand_type(check, value)) && adds_or_writes(check) &&
+           require(check,
+                   !op_attr(check->op, ATTR_tma) || in_range(check->op, ATTR_tma, 1, MOST_BUFFERS),
+                   "{tma} is no number of buffers");
 }
 
 /* What the machine updates at once; atomics of other element types are loops of it. */
@@ -373,7 +382,10 @@ static bool check_boxes(const Check *check)
 
 bool rule_tma_store(const Check *check)
 {
-    return rule_copy(check) && check_row_parts(check, NULL) && check_boxes(check);
+    return rule_copy(check) && check_row_parts(check, NULL) && check_boxes(check) &&
+           adds_or_writes(check) &&
+           require(check, !op_attr(check->op, ATTR_mode) || !op_attr(check->op, ATTR_by_threads),
+                   "threads do not add tiles in TMA's place");
 }
 
 bool rule_tma_store_wait(const Check *check)

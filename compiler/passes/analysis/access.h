@@ -113,6 +113,9 @@ const char *tma_load_fault(FactTable *facts, Op *copy, const Layout *layout);
 /* Why TMA cannot write what `store` does, through shared memory; NULL: it can. */
 const char *tma_store_fault(FactTable *facts, Op *store);
 bool tma_store_fits(FactTable *facts, Op *store);
+/* Of a load whose elements all went into those that are stored at the same places: it is done when
+ * these are known, so that nothing need order the two. */
+bool store_replaces(const Op *store, const Op *load);
 /* So many columns at a time; 0: none. */
 int32_t tma_store_columns(const Type *tile);
 /* And so many rows, of the tile that so many threads hold, each warpgroup its own. */

@@ -126,7 +126,8 @@ static const Value *made_of(const Value *value)
     if (value->use_count != 1) return NULL;
     const Op *op = value->uses->op;
     if (op->code == OP_for) return carried_on(op, value);
-    return op_has(op, PURE) && op->result_count == 1 ? op->results : NULL;
+    const bool passes = op_has(op, PURE) || op->code == OP_dot_wait;
+    return passes && op->result_count == 1 ? op->results : NULL;
 }
 
 static const Value *carried_on(const Op *loop, const Value *init)
@@ -148,9 +149,7 @@ static bool same_places(const Op *load, const Op *store)
            op_same_operands(load, first, store, other) && load->parent == store->parent;
 }
 
-/* A load whose elements all went into those that are stored at the same places: it is done when
- * these are known, so that nothing need order the two. */
-static bool is_replaced(const Op *load, const Op *store)
+bool store_replaces(const Op *store, const Op *load)
 {
     if (load->code != OP_load || !same_places(load, store)) return false;
     const Value *value = load->results;
@@ -170,7 +169,7 @@ static void look_at(Op *op, void *context)
     found->syncs |= op_has(op, BARRIER);
     const Value *memory = op_memory(op);
     if (op == found->store || !memory || memory->type->kind != TYPE_VIEW ||
-        is_replaced(op, found->store))
+        store_replaces(found->store, op))
         return;
     const Parameter *parameter =
         pointer_parameter(op->parent->kernel, operand(memory->op, pointer));

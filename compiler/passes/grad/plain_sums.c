@@ -143,6 +143,7 @@ static void add_plainly(Grad *grad, Op *sum)
     operands[1] = build_cast(&builder, value->type->dtype, all);
     Op *store = build_op(&builder, OP_store, 2 + rank, operands, 0, NULL);
     op_set_ints(store, ATTR_dims, value->type->rank, dims);
+    op_set_int(store, ATTR_added, 1);
     map_set(grad->arena, &grad->effects, store, store);
     op_erase(sum);
 }

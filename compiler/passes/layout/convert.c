@@ -205,12 +205,30 @@ static bool takes_room(Inference *inference, const Op *op)
     return true;
 }
 
+/* A sum that TMA was to add. */
+static void add_by_threads(Op *store)
+{
+    Value *places[1 + TYPE_RANK] = {operand(store, view)};
+    Value *operands[2 + TYPE_RANK] = {operand(store, view)}, *value = operand(store, value);
+    const int first = operand_index(store, offsets), count = store->operand_count - first;
+    Builder builder = builder_before(store);
+    for (int i = 0; i < count; i++) places[1 + i] = operands[2 + i] = store->operands[first + i];
+    Op *load = build_op(&builder, OP_load, 1 + count, places, 1, &value->type);
+    operands[1] = build2(&builder, OP_add, load->results, value);
+    Op *sum = build_op(&builder, OP_store, 2 + count, operands, 0, NULL);
+    op_keep_attr(load, store, ATTR_dims);
+    op_keep_attr(load, store, ATTR_bounds);
+    op_keep_attr(sum, store, ATTR_dims);
+    op_keep_attr(sum, store, ATTR_bounds);
+    op_erase(store);
+}
+
 /* A store through shared memory pays where a warp would touch less than a whole sector of memory at
  * a time. */
 static void fit_store(Inference *inference, Op *op)
 {
     if (op_attr(op, ATTR_tma)) { /* else as it lies: no room is left for a conversion */
-        store_by_tensor(inference, op);
+        if (!store_by_tensor(inference, op) && op_attr(op, ATTR_mode)) add_by_threads(op);
         return;
     }
     if (type_elements(operand(op, value)->type) <= COST_STORE_AS_IT_LIES ||

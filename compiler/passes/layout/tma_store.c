@@ -84,6 +84,7 @@ static void begin_store(const Staged *staged, Builder *builder, Value *buffer,
     }
     Op *moved = build_op(builder, OP_tma_store, store->operand_count, operands, 0, NULL);
     op_keep_attr(moved, store, ATTR_dims);
+    op_keep_attr(moved, store, ATTR_mode);
     set_groups(staged, moved);
     build_op(builder, OP_tma_store_commit, 0, NULL, 0, NULL);
 }

@@ -17,7 +17,9 @@ static Value *known_map(const Lower *lower, const TensorCopy *copy)
     for (size_t i = 0; i < lower->maps.count; i++) {
         const TensorCopy *known = &lower->maps.data[i].copy;
         if (operand(known->access.op, view) == operand(copy->access.op, view) &&
-            known->swizzle == copy->swizzle && memcmp(known->box, copy->box, sizeof copy->box) == 0)
+            known->swizzle == copy->swizzle &&
+            !op_attr(known->access.op, ATTR_mode) == !op_attr(copy->access.op, ATTR_mode) &&
+            memcmp(known->box, copy->box, sizeof copy->box) == 0)
             return lower->maps.data[i].map;
     }
     return NULL;
@@ -65,6 +67,7 @@ static Value *make_map(Lower *lower, const TensorCopy *copy)
     op_set_int(op, ATTR_index, index);
     op_set_ints(op, ATTR_dims, access->rank, copy->box);
     op_set_int(op, ATTR_swizzle, copy->swizzle);
+    op_keep_attr(op, access->op, ATTR_mode);
     const MadeMap made = {*copy, map};
     vec_push(lower->arena, &lower->maps, made);
     return map;
@@ -106,6 +109,7 @@ static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOU
                       operands, 0, NULL);
     if (boxes->cast) op_set_int(op, ATTR_multicast, 1);
     op_keep_attr(op, access->op, ATTR_evict);
+    op_keep_attr(op, access->op, ATTR_mode);
     const int64_t bits = (int64_t)copy->rows * copy->columns * dtype_bits(access->view->dtype);
     if (boxes->barrier) op_set_int(op, ATTR_bytes, bits / 8);
 }

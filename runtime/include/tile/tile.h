@@ -20,7 +20,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 7u
+#define TILE_ABI_VERSION 8u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
@@ -89,7 +89,7 @@ typedef struct tile_tensor_map {
     int64_t strides[5]; /* in bytes */
     uint32_t box[5];    /* extents */
     uint32_t rank;
-    uint32_t bytes;   /* of an element */
+    uint32_t dtype;   /* TILE_DTYPE of an element: of what is only copied an unsigned integer */
     uint32_t swizzle; /* bytes of a row in shared memory: 32, 64, 128; 16: rows are not swizzled */
 } tile_tensor_map;
 
@@ -213,9 +213,9 @@ typedef struct tile_kernel {
     const tile_tensor *tensors; /* arguments in order, then results; those of a specialisation */
     const tile_choice *choices;
     uint64_t choice_count;
-    const char *plain_name;    /* without tilec's --prefix */
-    const tile_source *source; /* NULL: it was not put into the object */
-    void **later;              /* what was compiled for it since; with `source` */
+    const char *plain_name;             /* without tilec's --prefix */
+    const tile_source *source;          /* NULL: it was not put into the object */
+    void **later;                       /* what was compiled for it since; with `source` */
     const struct tile_kernel *gradient; /* that of this kernel, which tilec --grad makes; or NULL */
 } tile_kernel;
 

@@ -1,0 +1,51 @@
+/* reduce_stores.c: what a gradient adds to memory by TMA is added where it is, not in registers.
+ *
+ *     before = load there; store there (before + more)    becomes    store there (more) {mode =
+ * add}
+ *
+ * So nobody waits for what was there, which a block would have to begin with: L2 reads it. */
+#include "passes/analysis/access.h"
+#include "passes/pass.h"
+
+static bool can_add(DType dtype)
+{
+    return dtype == DTYPE_f16 || dtype == DTYPE_bf16 || dtype == DTYPE_f32;
+}
+
+static Op *load_before(const Op *store)
+{
+    for (Op *op = store->previous; op; op = op->previous)
+        if (store_replaces(store, op)) return op;
+    return NULL;
+}
+
+static void drop(Op *load)
+{
+    Op *cast = load->results->uses->op;
+    Op *last = cast->code == OP_cast ? cast : load;
+    const Type *type = last->results->type;
+    Builder builder = builder_before(last);
+    Value *zero = build_number(&builder, type->dtype, 0);
+    value_replace(last->results, build_op(&builder, OP_splat, 1, &zero, 1, &type)->results);
+    op_erase(last);
+    if (last != load) op_erase(load);
+}
+
+static void visit(Op *store, void *context)
+{
+    (void)context;
+    if (!op_attr(store, ATTR_tma) || !op_attr(store, ATTR_added) ||
+        !can_add(operand(store, view)->type->dtype))
+        return;
+    Op *load = load_before(store);
+    if (!load) return;
+    drop(load);
+    op_set_text(store, ATTR_mode, intern_text(store->parent->kernel->session->names, "add"));
+}
+
+bool pass_reduce_stores(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    kernel_visit_those(kernel, OP_store, visit, NULL);
+    return true;
+}
