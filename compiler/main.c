@@ -52,28 +52,93 @@ static void refuse_warning(Session *session, const char *option, const char *nam
                 "there is no such warning");
     for (DiagCode code = 0; code < DIAG_COUNT; code++)
         if (is_warning(code)) nearest_try(&nearest, diag_row(code)->name);
+    for (size_t i = 0; diag_group_at(i) != NULL; i++) nearest_try(&nearest, diag_group_at(i));
     diag_hint_nearest(session->diags, &nearest);
 }
 
-/* `set` for each warning that the option names, by its code or its name. */
-static void apply_to(Session *session, const char *option, const TextList *names,
-                     void (*set)(Diags *, DiagCode))
+/* What is asked of a warning, by its name, by its code or by its group's name. */
+typedef struct Asked {
+    Session *session;
+    enum { ASK_FOR, ASK_SILENCE, ASK_PROMOTE, ASK_DEMOTE } what;
+    bool of_groups; /* what is asked of single ones comes later, as it counts */
+} Asked;
+
+static void ask(void *context, DiagCode code)
 {
-    for (int i = 0; i < names->count; i++) {
-        const DiagCode code = diag_find(names->items[i]);
-        if (is_warning(code))
-            set(session->diags, code);
-        else
-            refuse_warning(session, option, names->items[i]);
+    const Asked *asked = context;
+    Diags *diags = asked->session->diags;
+    switch (asked->what) {
+    case ASK_FOR: diag_ask_for(diags, code); return;
+    case ASK_SILENCE: diag_silence(diags, code); return;
+    case ASK_DEMOTE: diag_demote(diags, code); return;
+    case ASK_PROMOTE: diag_ask_for(diags, code), diag_promote(diags, code);
     }
 }
 
+static void ignore(void *context, DiagCode code)
+{
+    (void)context;
+    (void)code;
+}
+
+/* "unused-load" is unused_load, as people write it. */
+static void ask_by_name(Asked *asked, const char *option, const char *text)
+{
+    char *name = arena_copy_text(asked->session->arena, text, strlen(text));
+    for (char *at = name; *at; at++)
+        if (*at == '-') *at = '_';
+    if (diag_each_of_group(name, asked->of_groups ? ask : ignore, asked)) return;
+    const DiagCode code = diag_find(name);
+    if (is_warning(code) && !asked->of_groups) ask(asked, code);
+    if (!is_warning(code) && asked->of_groups) refuse_warning(asked->session, option, text);
+}
+
+static void ask_without(Asked *asked, const char *text)
+{
+    static const char of_errors[] = "error=";
+    const bool is_of_error = strncmp(text, of_errors, strlen(of_errors)) == 0;
+    asked->what = is_of_error ? ASK_DEMOTE : ASK_SILENCE;
+    if (strcmp(text, "error") == 0) return; /* apply_warnings has seen it */
+    if (is_of_error)
+        ask_by_name(asked, "-Wno-error=", text + strlen(of_errors));
+    else
+        ask_by_name(asked, "-Wno-", text);
+}
+
+/* In the order of the command line. */
+static void ask_all(Asked *asked, const Options *options)
+{
+    int named = 0, without = 0, errors = 0;
+    for (int i = 0; i < options->given.count; i++) {
+        const char *spelling = options->given.items[i];
+        asked->what = strcmp(spelling, "-W") == 0 ? ASK_FOR : ASK_PROMOTE;
+        if (asked->what == ASK_FOR)
+            ask_by_name(asked, spelling, options->warnings.items[named++]);
+        else if (strcmp(spelling, "-Werror=") == 0)
+            ask_by_name(asked, spelling, options->errors_for.items[errors++]);
+        else if (strcmp(spelling, "-Wno-") == 0)
+            ask_without(asked, options->no_warnings.items[without++]);
+    }
+}
+
+/* As with C compilers: what is said of one warning counts more than what is said of its group, and
+ * that more than what is said of all; of two the later one. */
 static void apply_warnings(Session *session, const Options *options)
 {
-    apply_to(session, "-Werror=", &options->errors_for, diag_promote);
-    apply_to(session, "-Wno-", &options->no_warnings, diag_silence);
-    for (int code = 0; options->warnings_are_errors && code < DIAG_COUNT; code++)
+    Asked asked = {.session = session, .of_groups = true};
+    bool all_fail = false;
+    for (int i = 0, without = 0; i < options->given.count; i++) {
+        const char *spelling = options->given.items[i];
+        if (strcmp(spelling, "-Werror") == 0) all_fail = true;
+        if (strcmp(spelling, "-Wno-") == 0 &&
+            strcmp(options->no_warnings.items[without++], "error") == 0)
+            all_fail = false;
+    }
+    for (int code = 0; all_fail && code < DIAG_COUNT; code++)
         if (is_warning((DiagCode)code)) diag_promote(session->diags, (DiagCode)code);
+    ask_all(&asked, options);
+    asked.of_groups = false;
+    ask_all(&asked, options);
 }
 
 static ExitStatus print_archs(void)

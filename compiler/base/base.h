@@ -166,7 +166,16 @@ void diag_move(Diags *diags, Span at);
 void diag_pop_frame(Diags *diags);
 void diag_limit_errors(Diags *diags, size_t max_errors);
 void diag_promote(Diags *diags, DiagCode code); /* a warning becomes an error */
+void diag_demote(Diags *diags, DiagCode code);  /* it is a warning again */
 void diag_silence(Diags *diags, DiagCode code); /* a warning or remark is not reported */
+void diag_ask_for(Diags *diags, DiagCode code); /* it is */
+/* Whether it would be reported: what it takes work to find out is not looked for else. */
+bool diag_is_wanted(const Diags *diags, DiagCode code);
+/* The groups of warnings ("all", "extra"), perhaps several times; NULL: there are no more. */
+const char *diag_group_at(size_t index);
+/* Visits the warnings of the group. False: there is no such group. */
+bool diag_each_of_group(const char *group, void (*visit)(void *context, DiagCode code),
+                        void *context);
 /* What is reported until it is unmuted counts meanwhile, and is then as if it had not been. */
 typedef struct DiagMute {
     size_t count, error_count;

@@ -27,13 +27,41 @@ DiagCode diag_find(const char *code_or_name)
     return DIAG_COUNT;
 }
 
+static const struct {
+    const char *group;
+    DiagCode code;
+} in_groups[] = {
+#define WARNING_IN(group, name) {#group, DIAG_##name},
+#include "base/warnings.def"
+#undef WARNING_IN
+};
+
 Diags *diags_new(Arena *arena)
 {
     Diags *diags = arena_new_of(arena, Diags);
     diags->arena = arena;
     diags->seen_names = interner_new(arena);
     diags->max_errors = DEFAULT_MAX_ERRORS;
+    for (size_t i = 0; i < sizeof in_groups / sizeof *in_groups; i++)
+        diags->silenced[in_groups[i].code] = true;
     return diags;
+}
+
+const char *diag_group_at(size_t index)
+{
+    return index < sizeof in_groups / sizeof *in_groups ? in_groups[index].group : NULL;
+}
+
+bool diag_each_of_group(const char *group, void (*visit)(void *context, DiagCode code),
+                        void *context)
+{
+    bool found = false;
+    for (size_t i = 0; i < sizeof in_groups / sizeof *in_groups; i++) {
+        if (strcmp(in_groups[i].group, group) != 0) continue;
+        visit(context, in_groups[i].code);
+        found = true;
+    }
+    return found;
 }
 
 /* Whether the code was reported at this place before. Nowhere is no place: a file that is missing
@@ -330,10 +358,27 @@ void diag_promote(Diags *diags, DiagCode code)
     diags->promoted[code] = diag_row(code)->severity == SEVERITY_WARNING;
 }
 
+void diag_demote(Diags *diags, DiagCode code)
+{
+    CHECK(code < DIAG_COUNT);
+    diags->promoted[code] = false;
+}
+
 void diag_silence(Diags *diags, DiagCode code)
 {
     CHECK(code < DIAG_COUNT);
     diags->silenced[code] = true;
+}
+
+void diag_ask_for(Diags *diags, DiagCode code)
+{
+    CHECK(code < DIAG_COUNT);
+    diags->silenced[code] = false;
+}
+
+bool diag_is_wanted(const Diags *diags, DiagCode code)
+{
+    return !diags->silenced[code];
 }
 
 typedef struct Ranked {

@@ -57,6 +57,15 @@ typedef struct BuildWish {
     Buf *share;        /* of a thread of the crew: its units are all, and go here */
 } BuildWish;
 
+/* Loads of global memory that nobody uses, of all kernels that are seen as they were staged
+ * (build/unused_loads.c). NULL: nobody wants to know. */
+typedef struct UnusedLoads UnusedLoads;
+UnusedLoads *unused_loads_new(Session *session);
+void unused_loads_see(UnusedLoads *loads, const Kernel *kernel);
+void unused_loads_report(UnusedLoads *loads); /* and frees */
+/* Of all exports. */
+void warn_of_unused_loads(Session *session, const ExportList *exports);
+
 /* Kernels in a file of IR text (build/ir_exports.c). False: reported; the kernels are the caller's
  * to free all the same. */
 typedef struct KernelList {
@@ -70,8 +79,7 @@ void free_kernels(KernelList *kernels);
 /* Exports that are gradients (build/gradients.c): they become the kernels that compute them, which
  * the caller frees. False: reported. */
 typedef VEC(Kernel *) KernelVec;
-bool make_gradients(Session *session, const Target *target, ExportList *exports,
-                    KernelVec *made);
+bool make_gradients(Session *session, const Target *target, ExportList *exports, KernelVec *made);
 void free_gradients(KernelVec *made);
 /* Of IR text: the exports whose gradients the options ask for are there for these, too. */
 void ask_for_gradients(Session *session, const Options *options, ExportList *exports,

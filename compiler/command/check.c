@@ -8,8 +8,10 @@ static void check_exports(Session *session, const Options *options, Program *pro
     ArchList archs;
     KernelVec gradients = {0};
     if (program_export(program, options->exports.items, options->exports.count, &exports) &&
-        choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &archs))
+        choose_archs(session, options->arch ? options->arch : ARCH_DEFAULT, &archs)) {
+        warn_of_unused_loads(session, &exports);
         make_gradients(session, archs.items[0].target, &exports, &gradients);
+    }
     free_gradients(&gradients);
 }
 

@@ -51,6 +51,7 @@ static bool stage_kernels(Output *output)
     output->is_staged =
         find_exports(output) && make_gradients(output->session, output->archs.items[0].target,
                                                &output->exports, &output->gradients);
+    if (output->is_staged) warn_of_unused_loads(output->session, &output->exports);
     times_add(output->session->times, "evaluate", start);
     return output->is_staged;
 }

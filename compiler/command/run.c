@@ -35,6 +35,7 @@ typedef struct Runner {
     Kernel *launched;       /* whose launch is being made; NULL: an object's */
     Span launched_at;
     Gradients gradients;
+    UnusedLoads *unused_loads; /* or NULL */
     MutantVec mutants;         /* if ops are to be left out */
     VEC(LLVMOrcLLJITRef) jits; /* one a kernel, since specialisations of one kernel have its name */
 } Runner;
@@ -59,6 +60,7 @@ static const tile_kernel *build_new(void *context, Kernel *kernel)
                             .first_only = runner->is_emulator,
                             .general_only = runner->options->general,
                             .mutants = wants_mutants(runner->options) ? &runner->mutants : NULL};
+    unused_loads_see(runner->unused_loads, kernel);
     Build build;
     const tile_kernel *loaded = NULL;
     LLVMOrcLLJITRef jit = NULL;
@@ -528,6 +530,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
         .session = session, .host = &runner.host, .target = runner.archs.items[0].target};
     if (wish->tunings) tile_set_tuned(hear_tuned, &runner);
     tile_set_log(options->verbose || wish->tunings ? hear_library : NULL, &runner);
+    runner.unused_loads = unused_loads_new(session);
     Program *program = open_file(&runner);
     if (program) {
         if (wish->survey)
@@ -536,6 +539,7 @@ ExitStatus run_file(Session *session, const Options *options, const char *statem
             run_mutants(session, options, program, statements, &runner.mutants);
         else
             program_run(program, statements);
+        unused_loads_report(runner.unused_loads);
         program_free(program);
     }
     if (tile_record_fault())

@@ -10,6 +10,7 @@ typedef struct Checker {
     Session *session;
     Scope scope;
     const Node *parent;
+    bool warns; /* of what is never reached */
 } Checker;
 
 static void visit(void *context, const Node *node);
@@ -340,6 +341,71 @@ static void check_match_class(Checker *checker, const Node *node)
         check_name(checker, &seen, class->kwd_attrs.items[i], class->kwd_patterns.items[i]);
 }
 
+/* ---- statements that are never reached ---- */
+
+static const Node *leaves(const Node *node);
+
+/* The statement at which a block ends without going on behind it; NULL: it may go on. */
+static const Node *block_leaves(const Nodes *statements)
+{
+    return statements->count > 0 ? leaves(statements->items[statements->count - 1]) : NULL;
+}
+
+/* As far as the text alone says so. Of an `if` it is the branch behind which nothing follows. */
+static const Node *leaves(const Node *node)
+{
+    switch ((int)node->kind) {
+    case NODE_Return:
+    case NODE_Raise:
+    case NODE_Break:
+    case NODE_Continue: return node;
+    case NODE_If:
+        return block_leaves(&NODE_AS(If, node)->body) != NULL
+                   ? block_leaves(&NODE_AS(If, node)->orelse)
+                   : NULL;
+    }
+    return NULL;
+}
+
+static const char *leaving_word(const Node *node)
+{
+    switch ((int)node->kind) {
+    case NODE_Return: return "return";
+    case NODE_Raise: return "raise";
+    case NODE_Break: return "break";
+    }
+    return "continue";
+}
+
+/* A `yield` behind a `return` makes a generator of the function, if one of nothing. */
+static bool is_yield(const Node *node)
+{
+    if (node->kind != NODE_Expr) return false;
+    const NodeKind kind = NODE_AS(Expr, node)->value->kind;
+    return kind == NODE_Yield || kind == NODE_YieldFrom;
+}
+
+/* The first one of a block: what follows it is as little reached. */
+static void check_reached(Checker *checker, const Nodes *statements)
+{
+    for (uint32_t i = 0; i + 1 < statements->count; i++) {
+        const Node *left = leaves(statements->items[i]), *next = statements->items[i + 1];
+        if (left == NULL) continue;
+        if (is_yield(next)) return;
+        const Location at = source_location(left->span.source, left->span.begin);
+        diag_report(checker->session->diags, DIAG_unreachable, next->span, leaving_word(left),
+                    (unsigned)at.line);
+        return;
+    }
+}
+
+static void check_blocks(Checker *checker, const Node *node)
+{
+    Nodes blocks[NODE_BLOCKS];
+    const int count = node_blocks(node, blocks);
+    for (int i = 0; i < count; i++) check_reached(checker, &blocks[i]);
+}
+
 /* ---- walks into new scopes ---- */
 
 static void walk_function(Checker *checker, const Node *node)
@@ -459,6 +525,7 @@ static void visit(void *context, const Node *node)
     Checker *checker = context;
     const Checks *checks = checks_of(node->kind);
     if (checks->check != NULL) checks->check(checker, node);
+    if (checker->warns) check_blocks(checker, node);
     const Node *outer = checker->parent;
     checker->parent = node;
     if (checks->walk != NULL)
@@ -470,6 +537,7 @@ static void visit(void *context, const Node *node)
 
 void check_tree(Session *session, const NodeModule *module)
 {
-    Checker checker = {.session = session};
+    Checker checker = {.session = session,
+                       .warns = diag_is_wanted(session->diags, DIAG_unreachable)};
     visit(&checker, &module->base);
 }

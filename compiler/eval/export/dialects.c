@@ -30,6 +30,7 @@ void dialects_read(Eval *eval)
     }
     eval->line_modules = dict_of(eval, module, "LINE_MODULES");
     eval->imported_as = dict_of(eval, module, "IMPORTED_AS");
+    eval->dialects = dict_of(eval, module, "DIALECTS");
     eval->kernel_makers = dict_of(eval, module, "KERNEL_MAKERS");
 }
 

@@ -526,6 +526,7 @@ bool program_export(Program *program, const char *const *texts, int text_count, 
     Eval *eval = &program->eval;
     EntryVec entries = {0};
     Map taken = {0};
+    shadows_of_module(eval, program->unit);
     bool good = collect(program, texts, text_count, &entries);
     *out = (ExportList){.items = arena_new_array(eval->arena, Export, 2 * entries.count + 1)};
     for (size_t i = 0; i < entries.count; i++)

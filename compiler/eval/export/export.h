@@ -129,6 +129,12 @@ typedef struct LineModules {
 } LineModules;
 LineModules line_modules_of(Program *program);
 
+/* ---- shadow.c ---- */
+
+/* Reports names of a function that is called, or of a module's own level, that hide a dialect's. */
+void shadows_of_call(Eval *eval, const Function *function);
+void shadows_of_module(Eval *eval, const Unit *unit);
+
 /* ---- host_branches.c ---- */
 
 /* host_branches.c: the host part without branches. False: reported. */

@@ -291,6 +291,7 @@ static bool run_kernel(Eval *eval, Scope *scope)
     eval->library = in_library ? library + 1 : 0;
     eval->frame = &frame;
     staging->frame = &frame;
+    shadows_of_call(eval, function);
     Flow flow = eval_block(eval, NODE_AS(FunctionDef, function->node)->body);
     eval->library = library;
     bool good = flow != FLOW_ERROR && staging->failures == 0;

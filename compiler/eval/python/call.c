@@ -250,6 +250,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     scope->host_names = function->closure->host_names;
     if (!bind_arguments(eval, function, self, arguments, scope)) return NULL;
+    eval->ops->shadows_of_call(eval, function);
     const bool is_entry = said_of(eval, function, "__entry__") == eval->yes;
     const bool is_step =
         !in_library && !is_entry; /* the kernel itself is named by what specialises it */

@@ -214,6 +214,8 @@ struct Eval {
     int depth;           /* of calls and nested expressions */
     Attempt *attempt;
     const struct ActiveCall *calling; /* the innermost call of a builtin */
+    const Object *dialects;           /* DICT: the packages of the dialects */
+    Map shadows;                      /* the functions whose names were looked at (shadow.c) */
     const Object *imported_as;        /* the modules by the names that programs give them */
     const Object *described;          /* by the message that is being made, last */
     bool equal_failed;   /* an error was reported in an __eq__ that object_agrees() called */
@@ -240,10 +242,10 @@ struct Eval {
     ObjectVec surveyed;          /* kernels that there are, if they are looked for */
     Map *observed;               /* Node -> Observation (observe.c); NULL: nobody asks */
     const Source *observed_source;
-    uint32_t until_asked;        /* calls until EvalOptions.interrupts is asked again */
-    size_t asked;                /* how often one was asked for, made before or not */
-    ObjectVec refusable;         /* instances that host code launches in order to see it fail */
-    Map called;                  /* nodes of functions that surveyed code called */
+    uint32_t until_asked; /* calls until EvalOptions.interrupts is asked again */
+    size_t asked;         /* how often one was asked for, made before or not */
+    ObjectVec refusable;  /* instances that host code launches in order to see it fail */
+    Map called;           /* nodes of functions that surveyed code called */
 };
 
 enum { CALL_LIMIT = 200, UNROLL_LIMIT = 100000, CALLS_LIMIT = 5000000, INSTANCES_LIMIT = 4096 };
@@ -308,7 +310,7 @@ typedef struct ActiveCall {
     const Arguments *arguments;
     const Frame *frame; /* of its text */
     const char *name;
-    Span at;            /* where its messages stand */
+    Span at; /* where its messages stand */
     const struct ActiveCall *outer;
 } ActiveCall;
 

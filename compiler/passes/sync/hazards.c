@@ -295,6 +295,11 @@ static bool global_conflict(const Sync *sync, Pending earlier, Op *op)
            (same_memory(sync, earlier.op, op) && reads_written(sync, earlier, op));
 }
 
+bool hazard_is_authors_sync(const Op *op)
+{
+    return op_has(op, BARRIER) && !op_has(op, MEETS);
+}
+
 bool hazard_is_arrival(const Op *op)
 {
     return op_has(op, MBARRIER) && op_has(op, ARRIVES);

@@ -53,12 +53,6 @@ static bool is_fence(const Op *op)
     return op && op_has(op, SHOWS) && !op_attr(op, ATTR_global);
 }
 
-/* It is dropped: the barriers that it stands for are made here. */
-static bool is_authors_sync(const Op *op)
-{
-    return op_has(op, BARRIER) && !op_has(op, MEETS);
-}
-
 static bool is_phase_wait(const Op *op)
 {
     return op_has(op, MBARRIER) && op_has(op, ACQUIRES) && !op_has(op, ARRIVES);
@@ -549,7 +543,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
         visit_barrier(sync, op, state);
     else if (op_has(op, WAITS))
         visit_wait(sync, op, state);
-    else if (is_authors_sync(op))
+    else if (hazard_is_authors_sync(op))
         state_fence(sync, state);
     else if (is_group(op))
         visit_group(sync, op, state);
@@ -569,7 +563,7 @@ static void walk(const Sync *sync, Region *region, State *state)
 static void drop_sync(Op *op, void *context)
 {
     (void)context;
-    if (is_authors_sync(op)) op_erase(op);
+    if (hazard_is_authors_sync(op)) op_erase(op);
 }
 
 /* A barrier of all threads of the block, or with `cluster` of the cluster: its last op. */
@@ -715,6 +709,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .group = {0, WARP_SIZE * launch_warps(launch)}};
     find_all_overwritten(&sync, launch);
     place_barriers(sync, launch);
+    remark_barriers(kernel, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
     if (barriers.too_many)
         diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);

@@ -109,6 +109,8 @@ bool hazard_same_memory(const Value *a, const Value *b);
 /* With a thread that arrives at an mbarrier comes what it did before, and what the author's sync
  * put before that. */
 bool hazard_is_arrival(const Op *op);
+/* It is dropped: the barriers that it stands for are made by this pass. */
+bool hazard_is_authors_sync(const Op *op);
 /* Whether something may have to wait for it at a barrier of the threads that are walked for. */
 bool hazard_is_pending(const Sync *sync, const Pending *item);
 /* Whether a barrier must come between the two. */
@@ -118,5 +120,10 @@ bool hazard_between(const Sync *sync, Pending earlier, Op *op);
 bool hazard_is_unfenced(const Sync *sync, const Pending *earlier, const Op *op);
 /* What one part of the threads does is never for another part to wait for. */
 bool hazard_within_parts(const Sync *sync, Pending earlier, const Op *op);
+
+/* ---- remarks.c ---- */
+
+/* Says which of the author's syncs were needed, and which barriers he did not ask for. */
+void remark_barriers(Kernel *kernel, Op *launch);
 
 #endif
