@@ -58,6 +58,7 @@ static void evaluate(const Server *server, Analysis *analysis)
     const bool is_whole =
         program_export(analysis->program, options->exports.items, options->exports.count, &exports);
     layouts_keep(analysis, &exports);
+    if (is_whole) warn_of_unused_loads(analysis->session, &exports);
     if (is_whole) make_gradients(analysis->session, server->target, &exports, &gradients);
     free_gradients(&gradients);
 }
@@ -79,6 +80,18 @@ static bool lose_interest(void *context)
     return interest->was_lost;
 }
 
+static void ask_for(void *session, DiagCode code)
+{
+    diag_ask_for(((Session *)session)->diags, code);
+}
+
+/* An editor shows warnings of all groups. */
+static void ask_for_warnings(Session *session)
+{
+    for (size_t i = 0; diag_group_at(i) != NULL; i++)
+        diag_each_of_group(diag_group_at(i), ask_for, session);
+}
+
 Analysis *analysis_evaluate(Server *server, const char *path, const char *text, size_t length,
                             bool *interrupted)
 {
@@ -87,6 +100,7 @@ Analysis *analysis_evaluate(Server *server, const char *path, const char *text, 
     Interest *interest = arena_new_of(session->arena, Interest);
     if (interrupted != NULL) interest->server = server;
     EvalOptions options = eval_options(server->options, NULL, NULL);
+    ask_for_warnings(session);
     options.observes = true;
     options.interrupts = lose_interest;
     options.interrupts_context = interest;

@@ -135,6 +135,11 @@ def check_diagnostics(session):
     assert defined["location"]["range"]["start"] == session.place("def scaled"), keyword
     session.edit("self.scaled(x, factors", "self.scaled(x, factor")
     assert session.diagnostics() == []
+    session.edit("def scaled", "def after(self):\n        return\n        self.sync()\n\n    def scaled")
+    (unreached,) = session.diagnostics()
+    assert unreached["code"] == "W0305" and unreached["severity"] == 2, unreached
+    session.edit("def after(self):\n        return\n        self.sync()\n\n    def scaled", "def scaled")
+    assert session.diagnostics() == []
     print("diagnostics: codes, ranges, hints, related places, as the text is edited")
 
 

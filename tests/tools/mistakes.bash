@@ -10,7 +10,7 @@ look_at() { # TITLE BODY COMMAND
     said=$(eval "${3:-$DEFAULT}" 2>&1)
     status=$?
     echo "$said"
-    [ $status -ne 0 ] || [[ $said == *warning:* ]] || echo "!! THIS IS NO MISTAKE"
+    [ $status -ne 0 ] || [[ $said == *warning:* || $said == *remark:* ]] || echo "!! THIS IS NO MISTAKE"
     awk '/: (error|warning|remark): / { lines = 0 } ++lines > 5 { long = 1 } END { exit long }' <<<"$said" ||
         echo "!! MORE THAN FIVE LINES"
 }

@@ -156,4 +156,16 @@ with T.Kernel(2) as c:
 == an if without a colon
 if bx == 0
     T.clear(A)
+== a sync that nobody needs
+$ $TILEC k.py --arch=sm_80 --ptxas=none -Rperf -o k.o 2>&1 | grep -A 3 sync
+T.sync_threads()
+A[bx, by] = B[bx, by]
+== a block index named T (whole)
+$ $TILEC check k.py -Wextra
+import tilelang.language as T
+
+@T.prim_func
+def k(A: T.Tensor((256,), T.float32)):
+    with T.Kernel(1) as T:
+        pass
 EOF

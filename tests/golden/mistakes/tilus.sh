@@ -226,4 +226,22 @@ class K(tilus.Script):
         self.attrs.warps = 33
 
 k = K()
+== a store behind a return
+$ $TILEC check k.py -Wall
+x = self.load_global(ga, offsets=[0, 0], shape=[64, 64])
+return
+self.store_global(gb, x, offsets=[0, 0])
+== a tile that is loaded for nothing
+$ $TILEC check k.py -Wall
+x = self.load_global(ga, offsets=[0, 0], shape=[64, 64])
+y = self.load_global(gb, offsets=[0, 0], shape=[64, 64])
+self.store_global(gb, x + x, offsets=[0, 0])
+== a name of the dialect for a number
+$ $TILEC check k.py -Wextra
+int32 = 4
+x = self.load_global(ga, offsets=[int32, 0], shape=[64, 64])
+self.store_global(gb, x, offsets=[0, 0])
+== a warning that fails the run
+$ $TILEC check k.py -Werror=unused-load
+self.load_global(ga, offsets=[0, 0], shape=[64, 64])
 EOF

@@ -134,4 +134,16 @@ i++
 == && for and
 if i > 0 && i < n:
     a[i] = 1.0
+== a tile that is loaded for nothing
+$ $TILEC check k.py -Wall
+t = wp.tile_load(a, shape=64, offset=i * 64)
+== a continue before the work
+$ $TILEC check k.py -Wall
+for j in range(n):
+    continue
+    a[i] = 1.0
+== a variable named wp
+$ $TILEC check k.py -Wextra
+wp = 1.0
+a[i] = wp
 EOF
