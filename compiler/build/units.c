@@ -178,6 +178,7 @@ static bool start_image(Stages *stages, Kernel *kernel, StartedImage started)
     if (!finish_images(stages, stages->jobs - 1)) return false;
     uint64_t start = os_now_ns();
     bool fine = image_start(stages->codegen, kernel, started.arch, started.image);
+    started.image->arrays_of = started.typed;
     times_add(stages->session->times, "LLVM", start);
     started.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
     vec_push(stages->session->arena, &stages->started, started);

@@ -58,6 +58,7 @@ typedef struct Site {
     Span span;
     int repeats;
     int tiles[SITE_TILES];
+    int pointer; /* the parameter that it accesses memory through; -1: not known */
 } Site;
 
 typedef struct Image {
@@ -76,6 +77,7 @@ typedef struct Image {
     struct PtxasJob *job;
     const Site *sites; /* of an emulator image: what its accesses' site numbers mean */
     int site_count;
+    const Kernel *arrays_of; /* the kernel as it was staged, whose arrays sites tell of; or NULL */
 } Image;
 
 /* Starts on a THREADED kernel; ptxas runs on its own until image_finish. For the emulator the

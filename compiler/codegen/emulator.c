@@ -71,6 +71,19 @@ static void find_tiles(const Op *op, int tiles[SITE_TILES])
     }
 }
 
+/* The parameter whose memory the op accesses. */
+static int find_pointer(const Op *op)
+{
+    const Kernel *kernel = op->parent->kernel;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *value = op->operands[i];
+        if (value->type->kind != TYPE_POINTER || value->type->space != SPACE_GLOBAL) continue;
+        while (value->op != NULL && op_has(value->op, ALIAS)) value = op_aliased(value->op);
+        return kernel_parameter_of(kernel, value) != NULL ? value->index : -1;
+    }
+    return -1;
+}
+
 static int64_t site_add(Arena *arena, Sites *sites, const Site *site, const void *key)
 {
     const size_t before = (size_t)(uintptr_t)map_get(&sites->last, key);
@@ -83,7 +96,7 @@ static int64_t site_add(Arena *arena, Sites *sites, const Site *site, const void
 int64_t emu_site(Gen *gen, const Op *op)
 {
     Sites *sites = gen->emulator->sites;
-    Site site = {.span = op->span};
+    Site site = {.span = op->span, .pointer = find_pointer(op)};
     const void *key = (const void *)((uintptr_t)op->span.begin + 1);
     size_t first = sites->items.count; /* of this place */
     find_tiles(op, site.tiles);
@@ -92,7 +105,9 @@ int64_t emu_site(Gen *gen, const Op *op)
         const Site *known = &sites->items.data[i - 1];
         const Span *span = &known->span;
         if (span->source != op->span.source || span->end != op->span.end) continue;
-        if (memcmp(known->tiles, site.tiles, sizeof site.tiles) == 0) return (int64_t)i - 1;
+        if (memcmp(known->tiles, site.tiles, sizeof site.tiles) == 0 &&
+            known->pointer == site.pointer)
+            return (int64_t)i - 1;
         first = i - 1;
     }
     site.repeats = (int)(sites->items.count - first);

@@ -4,12 +4,14 @@
  * What is written here is read by libtile: each struct below has the fields of its namesake in
  * runtime/include/tile/tile.h, in order. Only the entries and NAME_kernel are visible outside. */
 #include "emit/emit.h"
+#include "emit/site_arrays.h"
 
 #include <llvm-c/Core.h>
 
 #include <string.h>
 
 #include "abi.h"
+#include "emulator/abi.h"
 
 enum { FIELDS = 8 };
 
@@ -187,12 +189,72 @@ static LLVMValueRef entry_table(const Writer *writer, const Image *image)
     return private_array(writer, items, image->entry_count);
 }
 
+/* The parameter's number among those that a launch has; -1: none. */
+static int argument_index(const Kernel *kernel, int parameter)
+{
+    int index = 0;
+    for (int i = 0; i < parameter; i++) index += !kernel->parameters[i].is_key;
+    return parameter < 0 || kernel->parameters[parameter].is_key ? -1 : index;
+}
+
+/* A key is a number of the code's own. */
+static LLVMValueRef array_number(const Writer *writer, const Kernel *kernel, ArrayNumber number)
+{
+    const Parameter *parameter =
+        number.parameter >= 0 ? &kernel->parameters[number.parameter] : NULL;
+    const bool is_key = parameter && parameter->is_key;
+    LLVMValueRef fields[] = {
+        number64(writer, is_key ? parameter->key : number.value),
+        number32(writer, argument_index(kernel, number.parameter) + 1),
+        number32(writer, parameter ? dtype_bytes(parameter->value->type->dtype) : 0)};
+    return structure(writer, sizeof fields / sizeof fields[0], fields);
+}
+
+static LLVMValueRef array_numbers(const Writer *writer, const Kernel *kernel,
+                                  const ArrayNumber *numbers)
+{
+    LLVMValueRef items[TILE_EMU_RANK];
+    for (int i = 0; i < TILE_EMU_RANK; i++)
+        items[i] = array_number(writer, kernel, i < TYPE_RANK ? numbers[i] : (ArrayNumber){0, -1});
+    return LLVMConstArray(LLVMTypeOf(items[0]), items, TILE_EMU_RANK);
+}
+
+static LLVMValueRef array_table(const Writer *writer, const Kernel *kernel, int parameter,
+                                const SiteArray *array)
+{
+    LLVMValueRef fields[] = {private_text(writer, array->name),
+                             number32(writer, argument_index(kernel, parameter)),
+                             number32(writer, array->element_bits),
+                             number32(writer, array->rank),
+                             number32(writer, 0),
+                             array_numbers(writer, kernel, array->shape),
+                             array_numbers(writer, kernel, array->strides)};
+    LLVMValueRef item = structure(writer, sizeof fields / sizeof fields[0], fields);
+    return private_array(writer, &item, 1);
+}
+
+/* One a parameter; NULL for those that are no arrays. */
+static LLVMValueRef *array_tables(const Writer *writer, const Image *image)
+{
+    const Kernel *kernel = image->arrays_of;
+    if (image->site_count == 0 || !kernel) return NULL;
+    const SiteArray *arrays = site_arrays(writer->arena, kernel);
+    LLVMValueRef *tables = new_items(writer, kernel->parameter_count);
+    for (int i = 0; i < kernel->parameter_count; i++)
+        tables[i] =
+            arrays[i].name ? array_table(writer, kernel, i, &arrays[i]) : null_pointer(writer);
+    return tables;
+}
+
 static LLVMValueRef site_table(const Writer *writer, const Image *image)
 {
     LLVMValueRef *items = new_items(writer, image->site_count);
+    LLVMValueRef *arrays = array_tables(writer, image);
     for (int i = 0; i < image->site_count; i++) {
         const Site *site = &image->sites[i];
         const Span span = site->span;
+        const bool is_array =
+            arrays && site->pointer >= 0 && site->pointer < image->arrays_of->parameter_count;
         Location location =
             span.source ? source_location(span.source, span.begin) : (Location){0, 0};
         LLVMValueRef fields[] = {private_text(writer, span.source ? span.source->recorded : "?"),
@@ -200,7 +262,8 @@ static LLVMValueRef site_table(const Writer *writer, const Image *image)
                                  number32(writer, location.column),
                                  number32(writer, site->repeats),
                                  number32(writer, site->tiles[0]),
-                                 number32(writer, site->tiles[1])};
+                                 number32(writer, site->tiles[1]),
+                                 is_array ? arrays[site->pointer] : null_pointer(writer)};
         items[i] = structure(writer, sizeof fields / sizeof fields[0], fields);
     }
     return private_array(writer, items, image->site_count);

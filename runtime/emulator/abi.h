@@ -122,6 +122,25 @@ typedef struct tile_emu_thread {
     uint32_t rounds; /* of loops that wait for memory; the code counts them */
 } tile_emu_thread;
 
+/* A number that the code knows, or an argument of the launch: an integer of so many bytes. */
+typedef struct tile_emu_number {
+    int64_t value;     /* of no argument; of an extent -1: not known */
+    uint32_t argument; /* its index plus 1; 0: none */
+    uint32_t bytes;
+} tile_emu_number;
+
+enum { TILE_EMU_RANK = 8 };
+
+/* What a pointer argument is taken for, for messages. */
+typedef struct tile_emu_array {
+    const char *name;
+    uint32_t argument;     /* the pointer's index among the launch's */
+    uint32_t element_bits; /* in memory */
+    uint32_t rank;         /* 0: shape and strides are not known */
+    uint32_t unused;
+    tile_emu_number shape[TILE_EMU_RANK], strides[TILE_EMU_RANK]; /* strides in elements */
+} tile_emu_array;
+
 /* Where in the source something is done. */
 typedef struct tile_emu_site {
     const char *file;
@@ -129,6 +148,8 @@ typedef struct tile_emu_site {
     uint32_t repeats;  /* how many sites before this one the first of the same place is */
     uint32_t tiles[2]; /* the numbers of the shared tiles that it accesses, what it writes first; 0:
                           none, or not known */
+    const tile_emu_array
+        *array; /* the memory of the argument's that it accesses; NULL: not known */
 } tile_emu_site;
 
 /* Memory for a coroutine's frame, 64-byte aligned; released with the block. `thread` is the ramp's.

@@ -12,6 +12,7 @@ enum {
     NEAR_BYTES = 4096,
     SHARED_FILL = 0xff /* a NaN in every float format */,
     ANYTHING = SHARED_FILL,
+    ELEMENT_TEXT = 512,
     MAX_THREADS = MAX_WARPS * LANES
 };
 
@@ -332,15 +333,88 @@ const char *tile_emu_verb(uint32_t kind)
                                     : "updates atomically";
 }
 
+/* ---- elements of arguments, by their names ---- */
+
+static int64_t number_of(const Launch *launch, const tile_emu_number *number)
+{
+    int32_t narrow;
+    int64_t wide;
+    if (!number->argument) return number->value;
+    const void *given = launch->parameters[number->argument - 1];
+    if (number->bytes == sizeof wide) {
+        memcpy(&wide, given, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, given, sizeof narrow);
+    return narrow;
+}
+
+static int64_t floor_quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static size_t append_number(char *out, size_t size, size_t at, bool first, int64_t number)
+{
+    const char *before = first ? "[" : ", ";
+    const int added = number < 0 && !first
+                          ? snprintf(out + at, size - at, "%s?", before)
+                          : snprintf(out + at, size - at, "%s%" PRId64, before, number);
+    return at + (size_t)added < size ? at + (size_t)added : size - 1;
+}
+
+/* Whether its elements lie row by row, each row's behind the other's. */
+static bool has_rows(const Launch *launch, const tile_emu_array *array)
+{
+    int64_t outer = INT64_MAX;
+    if (array->rank == 0 || array->rank > TILE_EMU_RANK) return false;
+    for (uint32_t i = 0; i < array->rank; i++) {
+        const int64_t stride = number_of(launch, &array->strides[i]);
+        if (stride < 1 || stride > outer) return false;
+        outer = stride;
+    }
+    return true;
+}
+
+/* " of b[3, 100], where b has the extents [4, 128],": nothing where the argument is not known. */
+static void element_text(const Request *request, char *out, size_t size)
+{
+    const Launch *launch = request->block->launch;
+    const bool is_known = request->space == TILE_EMU_GLOBAL && request->site < launch->site_count;
+    const tile_emu_array *array = is_known ? launch->sites[request->site].array : NULL;
+    out[0] = '\0';
+    if (!array || !array->element_bits) return;
+    const void *base;
+    memcpy(&base, launch->parameters[array->argument], sizeof base);
+    int64_t rest =
+        floor_quotient(8 * (int64_t)(request->address - (uintptr_t)base), array->element_bits);
+    size_t at = (size_t)snprintf(out, size, " of %.64s", array->name);
+    if (!has_rows(launch, array)) {
+        snprintf(out + at, size - at, "[%" PRId64 "]", rest);
+        return;
+    }
+    for (uint32_t i = 0; i < array->rank; i++) {
+        const int64_t stride = number_of(launch, &array->strides[i]);
+        const int64_t index = floor_quotient(rest, stride);
+        at = append_number(out, size, at, i == 0, index);
+        rest -= index * stride;
+    }
+    at += (size_t)snprintf(out + at, size - at, "], where %.64s has the extents ", array->name);
+    for (uint32_t i = 0; i < array->rank; i++)
+        at = append_number(out, size, at, i == 0, number_of(launch, &array->shape[i]));
+    snprintf(out + at, size - at, "],");
+}
+
 static void report(const Request *request, FaultKind kind, const char *what)
 {
     Block *block = request->block;
-    char where[PLACE_TEXT];
+    char where[PLACE_TEXT], element[ELEMENT_TEXT];
     if (!tile_emu_fault_is_new(block->launch, kind, request->site, NO_SITE)) return;
+    element_text(request, element, sizeof element);
     tile_emu_fault_add(block->launch, kind, request->site, NO_SITE,
-                       "thread %u of block (%u, %u, %u) %s %u bytes %s%s",
+                       "thread %u of block (%u, %u, %u) %s %u bytes%s %s%s",
                        request->thread->abi.index, block->index[0], block->index[1],
-                       block->index[2], tile_emu_verb(request->kind), request->bytes,
+                       block->index[2], tile_emu_verb(request->kind), request->bytes, element,
                        tile_emu_address_text(request, where), what);
 }
 
