@@ -354,24 +354,40 @@ static int64_t floor_quotient(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-static size_t append_number(char *out, size_t size, size_t at, bool first, int64_t number)
+/* "[3, 100": the extents, of which some are not known, or indices. */
+static size_t append_numbers(char *out, size_t size, size_t at, const int64_t *numbers,
+                             uint32_t count, bool are_extents)
 {
-    const char *before = first ? "[" : ", ";
-    const int added = number < 0 && !first
-                          ? snprintf(out + at, size - at, "%s?", before)
-                          : snprintf(out + at, size - at, "%s%" PRId64, before, number);
-    return at + (size_t)added < size ? at + (size_t)added : size - 1;
+    for (uint32_t i = 0; i < count && at < size; i++) {
+        const char *before = i == 0 ? "[" : ", ";
+        if (are_extents && numbers[i] < 0)
+            at += (size_t)snprintf(out + at, size - at, "%s?", before);
+        else
+            at += (size_t)snprintf(out + at, size - at, "%s%" PRId64, before, numbers[i]);
+    }
+    return at < size ? at : size - 1;
 }
 
-/* Whether its elements lie row by row, each row's behind the other's. */
-static bool has_rows(const Launch *launch, const tile_emu_array *array)
+/* The indices of the element so many elements behind the first: by the largest stride first, of
+ * which the quotient may be outside of the extent. False: it is not known how elements lie. */
+static bool find_indices(const Launch *launch, const tile_emu_array *array, int64_t element,
+                         int64_t indices[TILE_EMU_RANK])
 {
-    int64_t outer = INT64_MAX;
+    bool done[TILE_EMU_RANK] = {false};
     if (array->rank == 0 || array->rank > TILE_EMU_RANK) return false;
-    for (uint32_t i = 0; i < array->rank; i++) {
-        const int64_t stride = number_of(launch, &array->strides[i]);
-        if (stride < 1 || stride > outer) return false;
-        outer = stride;
+    for (uint32_t turn = 0; turn < array->rank; turn++) {
+        uint32_t largest = TILE_EMU_RANK;
+        int64_t most = 0;
+        for (uint32_t i = 0; i < array->rank; i++) {
+            const int64_t stride = number_of(launch, &array->strides[i]);
+            if (stride < 1) return false;
+            if (done[i] || stride <= most) continue;
+            largest = i;
+            most = stride;
+        }
+        done[largest] = true;
+        indices[largest] = floor_quotient(element, most);
+        element -= indices[largest] * most;
     }
     return true;
 }
@@ -386,22 +402,18 @@ static void element_text(const Request *request, char *out, size_t size)
     if (!array || !array->element_bits) return;
     const void *base;
     memcpy(&base, launch->parameters[array->argument], sizeof base);
-    int64_t rest =
-        floor_quotient(8 * (int64_t)(request->address - (uintptr_t)base), array->element_bits);
+    const int64_t bits = 8 * (int64_t)(request->address - (uintptr_t)base),
+                  element = floor_quotient(bits, array->element_bits);
+    int64_t indices[TILE_EMU_RANK], extents[TILE_EMU_RANK];
     size_t at = (size_t)snprintf(out, size, " of %.64s", array->name);
-    if (!has_rows(launch, array)) {
-        snprintf(out + at, size - at, "[%" PRId64 "]", rest);
+    if (!find_indices(launch, array, element, indices)) {
+        snprintf(out + at, size - at, "[%" PRId64 "]", element);
         return;
     }
-    for (uint32_t i = 0; i < array->rank; i++) {
-        const int64_t stride = number_of(launch, &array->strides[i]);
-        const int64_t index = floor_quotient(rest, stride);
-        at = append_number(out, size, at, i == 0, index);
-        rest -= index * stride;
-    }
+    for (uint32_t i = 0; i < array->rank; i++) extents[i] = number_of(launch, &array->shape[i]);
+    at = append_numbers(out, size, at, indices, array->rank, false);
     at += (size_t)snprintf(out + at, size - at, "], where %.64s has the extents ", array->name);
-    for (uint32_t i = 0; i < array->rank; i++)
-        at = append_number(out, size, at, i == 0, number_of(launch, &array->shape[i]));
+    at = append_numbers(out, size, at, extents, array->rank, true);
     snprintf(out + at, size - at, "],");
 }
 
