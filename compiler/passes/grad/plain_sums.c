@@ -129,16 +129,25 @@ static Value *with_memory(Grad *grad, const Op *sum, Value *value, int count, Va
     return value;
 }
 
+/* As it was before it was cast, if that is no shorter than adjoints are. */
+static Value *widest(Builder *builder, Value *value)
+{
+    const DType wide = adjoint_dtype(value->type->dtype);
+    Value *before = without_cast(value);
+    const DType dtype = before->type->dtype;
+    return dtype_is_float(dtype) && dtype_bits(dtype) >= dtype_bits(wide)
+               ? before
+               : build_cast(builder, wide, value);
+}
+
 static void add_plainly(Grad *grad, Op *sum)
 {
     Value *operands[2 + TYPE_RANK] = {operand(sum, memory)}, *value = operand(sum, value);
     int64_t dims[TYPE_RANK] = {0};
     const int rank = operands[0]->type->rank;
-    const DType wide = adjoint_dtype(value->type->dtype);
     if (!offsets_of(sum, operands + 1, dims)) return;
     Builder builder = builder_before(sum);
-    Value *more = without_cast(value)->type->dtype == wide ? without_cast(value) : value;
-    Value *all = with_memory(grad, sum, build_cast(&builder, wide, more), 1 + rank, operands, dims);
+    Value *all = with_memory(grad, sum, widest(&builder, value), 1 + rank, operands, dims);
     for (int d = rank; d > 0; d--) operands[1 + d] = operands[d];
     operands[1] = build_cast(&builder, value->type->dtype, all);
     Op *store = build_op(&builder, OP_store, 2 + rank, operands, 0, NULL);

@@ -11,13 +11,16 @@
 
 /* ---- which ---- */
 
-/* The product that the op adds, which has no other use. */
+/* The product that the op adds, in its type or another one, which has no other use. */
 static Op *added_product(const Op *sum)
 {
-    Value *value = operand(sum, value);
-    Value *product = without_cast(value);
+    const Value *value = operand(sum, value), *product = value;
+    bool alone = value->use_count == 1;
+    while (product->op && product->op->code == OP_cast) {
+        product = operand(product->op, a);
+        alone = alone && product->use_count == 1;
+    }
     Op *dot = product->op;
-    const bool alone = value->use_count == 1 && product->use_count == 1;
     const bool is_one = alone && dot && dot->code == OP_dot && dot->parent == sum->parent;
     return is_one && is_zero_number(operand(dot, c)) ? dot : NULL;
 }
@@ -246,10 +249,20 @@ static bool divide(Split *split, const Coordinates *all)
     return drops_blocks && split->kept.count && split->kept.count <= 3;
 }
 
+/* Of several casts the last one says it all. */
+static void cast_once(Op *sum, const Op *dot)
+{
+    Builder builder = builder_before(sum);
+    const int place = operand_index(sum, value);
+    op_set_operand(sum, place,
+                   build_cast(&builder, sum->operands[place]->type->dtype, dot->results));
+}
+
 static bool can_split(Split *split)
 {
     Coordinates all = {0};
     split->dot = added_product(split->sum);
+    if (split->dot) cast_once(split->sum, split->dot);
     return split->dot && find_coordinates(split->grad, split->launch, split->sum, &all) &&
            divide(split, &all);
 }
