@@ -123,9 +123,9 @@ static bool refuse_kind(const Packed *packed, const char *name, const char *want
 static const HostValue *take_argument(Packed *packed, const char *name)
 {
     const HostCall *call = packed->call;
-    const int place = packed->name_count++;
-    packed->names[place] = name;
-    if (place < call->argument_count) return &call->arguments[place];
+    const int index = packed->name_count++;
+    packed->names[index] = name;
+    if (index < call->argument_count) return &call->arguments[index];
     for (int i = 0; i < call->named_count; i++)
         if (strcmp(call->names[i], name) == 0) return &call->named[i];
     diag_report(packed->context->session->diags, DIAG_missing_argument, call->at, "the kernel",

@@ -47,9 +47,9 @@ static const char *text_at(const Info *info, const char *pointer)
 }
 
 /* What a call reads or jumps to is in the object. */
-static void check_place(const Info *info, uint64_t place, uint64_t size)
+static void check_range(const Info *info, uint64_t offset, uint64_t size)
 {
-    *info->is_broken |= !view_holds(info->view, place, size);
+    *info->is_broken |= !view_holds(info->view, offset, size);
 }
 
 /* ---- the driver that an image needs ---- */
@@ -105,7 +105,7 @@ static bool print_launch(const Info *info, const tile_image *image, uint32_t ind
 {
     tile_entry entry;
     if (!read_item(info, image->entries, index, &entry, sizeof entry)) return false;
-    if (image->kind == TILE_IMAGE_EMULATOR) check_place(info, address(entry.emulated), 1);
+    if (image->kind == TILE_IMAGE_EMULATOR) check_range(info, address(entry.emulated), 1);
     buf_printf(info->out, "      %s: %u warps, %u bytes of shared memory",
                text_at(info, entry.name), entry.warps, entry.shared_bytes);
     if (entry.registers)
@@ -121,8 +121,8 @@ static bool print_image(const Info *info, const tile_variant *variant, uint64_t 
     tile_image image;
     if (!read_item(info, variant->images, index, &image, sizeof image)) return false;
     const char *target = text_at(info, image.target);
-    if (image.kind != TILE_IMAGE_EMULATOR) check_place(info, address(image.bytes), image.size);
-    if (image.maps) check_place(info, (uint64_t)(uintptr_t)image.maps, 1);
+    if (image.kind != TILE_IMAGE_EMULATOR) check_range(info, address(image.bytes), image.size);
+    if (image.maps) check_range(info, (uint64_t)(uintptr_t)image.maps, 1);
     if (image.kind == TILE_IMAGE_EMULATOR) {
         buf_printf(info->out, "    emulator of %s\n", target);
     } else {
@@ -223,7 +223,7 @@ static bool print_specialisation(const Info *info, uint32_t index)
                    sizeof specialisation) ||
         !print_keys(info, specialisation.keys))
         return false;
-    check_place(info, (uint64_t)(uintptr_t)specialisation.host, 1);
+    check_range(info, (uint64_t)(uintptr_t)specialisation.host, 1);
     if (specialisation.configuration)
         buf_printf(info->out, "  configuration %s:\n", text_at(info, specialisation.configuration));
     for (uint32_t i = 0; i < specialisation.variant_count; i++)
@@ -291,14 +291,14 @@ static bool print_parameters(const Info *info)
 static void check_kernel(const Info *info)
 {
     const tile_kernel *kernel = &info->kernel;
-    check_place(info, address(kernel->name), 1);
-    check_place(info, address(kernel->plain_name), 1);
-    check_place(info, address(kernel->state), sizeof *kernel->state);
-    if (kernel->later) check_place(info, address(kernel->later), sizeof *kernel->later);
+    check_range(info, address(kernel->name), 1);
+    check_range(info, address(kernel->plain_name), 1);
+    check_range(info, address(kernel->state), sizeof *kernel->state);
+    if (kernel->later) check_range(info, address(kernel->later), sizeof *kernel->later);
     if (kernel->choice_count > UINT32_MAX / sizeof *kernel->choices)
         *info->is_broken = true;
     else if (kernel->choice_count)
-        check_place(info, address(kernel->choices), kernel->choice_count * sizeof *kernel->choices);
+        check_range(info, address(kernel->choices), kernel->choice_count * sizeof *kernel->choices);
 }
 
 static bool print_kernel(Info *info, const ObjectSymbol *symbol)

@@ -362,14 +362,14 @@ Value *build_view(Builder *builder, Value *pointer, int rank, Value *const *exte
 static Attr *attr_slot(Op *op, AttrKey key)
 {
     Arena *arena = op->parent->kernel->ops;
-    int place = 0;
-    while (place < op->attr_count && op->attrs[place].key < key) place++;
-    if (place < op->attr_count && op->attrs[place].key == key) return &op->attrs[place];
+    int index = 0;
+    while (index < op->attr_count && op->attrs[index].key < key) index++;
+    if (index < op->attr_count && op->attrs[index].key == key) return &op->attrs[index];
     op->attrs = grow_array(arena, op->attrs, sizeof(Attr), op->attr_count);
-    memmove(&op->attrs[place + 1], &op->attrs[place],
-            (size_t)(op->attr_count - place) * sizeof(Attr));
+    memmove(&op->attrs[index + 1], &op->attrs[index],
+            (size_t)(op->attr_count - index) * sizeof(Attr));
     op->attr_count++;
-    return &op->attrs[place];
+    return &op->attrs[index];
 }
 
 void op_set_int(Op *op, AttrKey key, int64_t value)

@@ -101,7 +101,7 @@ bool is_name_character(uint32_t c, bool first)
 
 typedef struct Letter {
     uint32_t character, class; /* its combining class: 0 begins something new */
-    size_t place;              /* keeps the order of equal classes */
+    size_t index;              /* keeps the order of equal classes */
 } Letter;
 
 typedef struct Letters {
@@ -159,7 +159,7 @@ static int compare_letters(const void *left, const void *right)
 {
     const Letter *a = left, *b = right;
     if (a->class != b->class) return a->class < b->class ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static void sort_marks(Letters *letters)

@@ -124,7 +124,7 @@ Array *array_fold(ArrayContext *context, const char *name, const Array *array, i
 /* The places, int64, of a line's elements in their order; equal ones stay as they were. */
 Array *array_argsort(ArrayContext *context, const Array *array, int axis, bool descending);
 /* Of the places' shape, which is the array's but along the axis. */
-Array *array_gather(ArrayContext *context, const Array *array, const Array *places, int axis);
+Array *array_gather(ArrayContext *context, const Array *array, const Array *positions, int axis);
 
 /* ---- array/items.c: subscripts ---- */
 HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,

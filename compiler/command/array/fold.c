@@ -129,17 +129,17 @@ static void fold_line(const Fold *fold, bool floats, const Element *from, Elemen
 {
     const bool begins = compares(fold);
     Element value = floats ? (Element){.f = fold->start} : (Element){.i = fold->start};
-    int64_t place = 0;
+    int64_t index = 0;
     if (begins && lines.count > 0) value = from[0];
     for (int64_t i = 0; i < lines.count; i++) {
         const Element next = from[i * lines.after];
         if (fold->gives != PLACES || !stays(fold, floats, value, next)) {
             value = begins && i == 0 ? next : fold_two(fold, floats, value, next);
-            place = i;
+            index = i;
         }
         if (fold->scans) to[i * lines.after] = value;
     }
-    if (!fold->scans) to[0] = fold->gives == PLACES ? (Element){.i = place} : value;
+    if (!fold->scans) to[0] = fold->gives == PLACES ? (Element){.i = index} : value;
 }
 
 /* Without their highest bit's meaning turned around, u64 would compare as signed. */

@@ -270,7 +270,7 @@ static void element_text_at(DType dtype, const char *bytes, int64_t index, char 
 static void remark_difference(const Arguments *arguments, const Array *shape,
                               const Comparison *comparison)
 {
-    Buf place = {0};
+    Buf coordinates = {0};
     const int64_t first = comparison->first;
     char a[ELEMENT_TEXT], b[ELEMENT_TEXT];
     element_text_at(comparison->a_dtype, comparison->a, first, a);
@@ -278,12 +278,13 @@ static void remark_difference(const Arguments *arguments, const Array *shape,
     for (int i = 0; i < shape->rank; i++) {
         int64_t below = 1;
         for (int j = i + 1; j < shape->rank; j++) below *= shape->shape[j];
-        buf_printf(&place, "%s%lld", i ? ", " : "", (long long)(first / below % shape->shape[i]));
+        buf_printf(&coordinates, "%s%lld", i ? ", " : "",
+                   (long long)(first / below % shape->shape[i]));
     }
     diag_report(arguments->context->session->diags, DIAG_not_close, arguments->context->at,
                 (long long)comparison->count, (long long)array_count(shape),
-                place.data ? place.data : "", a, b);
-    buf_free(&place);
+                coordinates.data ? coordinates.data : "", a, b);
+    buf_free(&coordinates);
 }
 
 static void compare_block(Comparison *comparison, int64_t start, int64_t count)

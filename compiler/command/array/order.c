@@ -6,12 +6,12 @@
 
 typedef struct Item {
     Element element;
-    int64_t place;
+    int64_t position;
 } Item;
 
-static int by_place(const Item *a, const Item *b)
+static int by_position(const Item *a, const Item *b)
 {
-    return (a->place > b->place) - (a->place < b->place);
+    return (a->position > b->position) - (a->position < b->position);
 }
 
 /* A NaN is the greatest, as in numpy and torch; equal ones stay in their order. */
@@ -19,20 +19,20 @@ static int compare_floats(const void *first, const void *second)
 {
     const Item *a = first, *b = second;
     const double x = a->element.f, y = b->element.f;
-    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? by_place(a, b) : isnan(x) ? 1 : -1;
-    return x < y ? -1 : x > y ? 1 : by_place(a, b);
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y) ? by_position(a, b) : isnan(x) ? 1 : -1;
+    return x < y ? -1 : x > y ? 1 : by_position(a, b);
 }
 static int compare_integers(const void *first, const void *second)
 {
     const Item *a = first, *b = second;
     const int64_t x = a->element.i, y = b->element.i;
-    return x < y ? -1 : x > y ? 1 : by_place(a, b);
+    return x < y ? -1 : x > y ? 1 : by_position(a, b);
 }
 static int compare_unsigned(const void *first, const void *second)
 {
     const Item *a = first, *b = second;
     const uint64_t x = (uint64_t)a->element.i, y = (uint64_t)b->element.i;
-    return x < y ? -1 : x > y ? 1 : by_place(a, b);
+    return x < y ? -1 : x > y ? 1 : by_position(a, b);
 }
 
 typedef int Compare(const void *first, const void *second);
@@ -53,7 +53,7 @@ static void order_line(const Element *from, Element *to, Lines lines, Compare *c
         items[i] = (Item){from[i * lines.after], descending ? last - i : i};
     qsort(items, (size_t)lines.count, sizeof *items, compare);
     for (int64_t i = 0; i < lines.count; i++)
-        to[i * lines.after].i = descending ? last - items[last - i].place : items[i].place;
+        to[i * lines.after].i = descending ? last - items[last - i].position : items[i].position;
 }
 
 Array *array_argsort(ArrayContext *context, const Array *array, int axis, bool descending)
@@ -80,43 +80,43 @@ Array *array_argsort(ArrayContext *context, const Array *array, int axis, bool d
 }
 
 /* False: a place is none of the axis. Those below 0 count from its end. */
-static bool gather_line(const Element *from, Lines source, const Element *places, Element *to,
+static bool gather_line(const Element *from, Lines source, const Element *positions, Element *to,
                         Lines lines)
 {
     for (int64_t i = 0; i < lines.count; i++) {
-        int64_t place = places[i * lines.after].i;
-        if (place < 0) place += source.count;
-        if (place < 0 || place >= source.count) return false;
-        to[i * lines.after] = from[place * source.after];
+        int64_t position = positions[i * lines.after].i;
+        if (position < 0) position += source.count;
+        if (position < 0 || position >= source.count) return false;
+        to[i * lines.after] = from[position * source.after];
     }
     return true;
 }
 
-static bool gather(const Elements *from, Lines source, const Elements *places, Lines lines,
+static bool gather(const Elements *from, Lines source, const Elements *positions, Lines lines,
                    Elements *to)
 {
     for (int64_t line = 0; line < lines.before * lines.after; line++) {
         const int64_t start = line_start(lines, line, lines.count);
         if (!gather_line(from->items + line_start(source, line, source.count), source,
-                         places->items + start, to->items + start, lines))
+                         positions->items + start, to->items + start, lines))
             return false;
     }
     return true;
 }
 
-Array *array_gather(ArrayContext *context, const Array *array, const Array *places, int axis)
+Array *array_gather(ArrayContext *context, const Array *array, const Array *positions, int axis)
 {
-    Array *out = array_new(context, array->dtype, places->rank, places->shape);
+    Array *out = array_new(context, array->dtype, positions->rank, positions->shape);
     Elements from, indices;
     if (!out) return NULL;
     out->family = array->family;
     if (!out->storage) return out;
     if (!array_read(context, array, &from)) return NULL;
-    bool fine = array_read(context, places, &indices);
+    bool fine = array_read(context, positions, &indices);
     if (fine) {
         Elements to = {bytes_new(indices.count + 1, sizeof(Element)), indices.count};
         const bool inside =
-            gather(&from, lines_of(array, axis), &indices, lines_of(places, axis), &to);
+            gather(&from, lines_of(array, axis), &indices, lines_of(positions, axis), &to);
         if (!inside) diag_report(context->session->diags, DIAG_outside_array, context->at);
         fine = inside && array_write(context, out, &to);
         free(to.items);

@@ -136,12 +136,12 @@ Object *object_attribute(Program *program, Object *object, const char *name)
 }
 
 /* Of a statement that binds the name: evaluated, as an import leads on. */
-static Span place_in_module(Program *program, Unit *unit, const char *text)
+static Span span_in_module(Program *program, Unit *unit, const char *text)
 {
     const Name name = name_of(program, text);
-    const IndexVec *places = map_get(&unit->definitions, name);
-    if (places == NULL || lookup_in_unit(program, unit, name) == NULL) return (Span){0};
-    const Thunk *thunk = &unit->thunks[vec_last(places)];
+    const IndexVec *statements = map_get(&unit->definitions, name);
+    if (statements == NULL || lookup_in_unit(program, unit, name) == NULL) return (Span){0};
+    const Thunk *thunk = &unit->thunks[vec_last(statements)];
     const Binding *binding =
         thunk->scope != NULL ? bindings_get(&thunk->scope->bindings, name) : NULL;
     return binding != NULL ? binding->at : (Span){0};
@@ -149,7 +149,7 @@ static Span place_in_module(Program *program, Unit *unit, const char *text)
 
 Span object_attribute_place(Program *program, Object *object, const char *name)
 {
-    if (object->kind == OBJECT_MODULE) return place_in_module(program, object->as.unit, name);
+    if (object->kind == OBJECT_MODULE) return span_in_module(program, object->as.unit, name);
     const Binding *binding = attribute_binding(program, object, name);
     return binding != NULL ? binding->at : (Span){0};
 }

@@ -162,10 +162,10 @@ static bool spread_rest(Eval *eval, const Signature *signature,
                         Object **values)
 {
     Arguments rest = {.at = arguments->at, .names = arguments->names, .named = arguments->named};
-    size_t place = 0, given = 0;
-    for (; place < signature->parameters.count && given < arguments->positional.count; place++) {
-        if (!specialisation_takes(signature, specialisation, place)) continue;
-        values[place] = arguments->positional.data[given++];
+    size_t index = 0, given = 0;
+    for (; index < signature->parameters.count && given < arguments->positional.count; index++) {
+        if (!specialisation_takes(signature, specialisation, index)) continue;
+        values[index] = arguments->positional.data[given++];
     }
     if (given < arguments->positional.count) {
         FAIL(eval, many_arguments, arguments->at, "the compiled kernel, whose keys are part of it,",
@@ -173,9 +173,9 @@ static bool spread_rest(Eval *eval, const Signature *signature,
         return false;
     }
     for (size_t i = 0; i < rest.names.count; i++) {
-        place = signature_find(signature, rest.names.data[i]);
-        if (place < signature->parameters.count &&
-            !specialisation_takes(signature, specialisation, place)) {
+        index = signature_find(signature, rest.names.data[i]);
+        if (index < signature->parameters.count &&
+            !specialisation_takes(signature, specialisation, index)) {
             FAIL(eval, key_given, arguments->at, rest.names.data[i]);
             return false;
         }

@@ -275,20 +275,20 @@ static void add_result(Eval *eval, const Result *result, int position)
                ATTR_index, position);
 }
 
-static int moved(const int *places, int parameter)
+static int moved(const int *indices, int parameter)
 {
-    return parameter >= 0 ? places[parameter] : parameter;
+    return parameter >= 0 ? indices[parameter] : parameter;
 }
 
-static void move_extents(Extent *extents, int count, const int *places)
+static void move_extents(Extent *extents, int count, const int *indices)
 {
     for (int i = 0; i < count; i++)
         if (extents[i].kind == EXTENT_PARAMETER)
-            extents[i].parameter = moved(places, extents[i].parameter);
+            extents[i].parameter = moved(indices, extents[i].parameter);
 }
 
-/* `places`: where each of the first parameters goes. */
-static void move_parameters(Eval *eval, Kernel *kernel, const int *places, int count)
+/* `indices`: where each of the first parameters goes. */
+static void move_parameters(Eval *eval, Kernel *kernel, const int *indices, int count)
 {
     int *arguments = eval->staging->parameter_arguments.data;
     Parameter *parameters = arena_new_array(eval->arena, Parameter, count + 1);
@@ -296,16 +296,16 @@ static void move_parameters(Eval *eval, Kernel *kernel, const int *places, int c
     memcpy(parameters, kernel->parameters, sizeof *parameters * (size_t)count);
     memcpy(given, arguments, sizeof *given * (size_t)count);
     for (int i = 0; i < count; i++) {
-        kernel->parameters[places[i]] = parameters[i];
-        parameters[i].value->index = places[i];
-        arguments[places[i]] = given[i];
+        kernel->parameters[indices[i]] = parameters[i];
+        parameters[i].value->index = indices[i];
+        arguments[indices[i]] = given[i];
     }
     for (int i = 0; i < kernel->tensor_count; i++) {
         Tensor *tensor = &kernel->tensors[i];
-        tensor->pointer = moved(places, tensor->pointer);
-        tensor->dtype_key = moved(places, tensor->dtype_key);
-        move_extents(tensor->shape, tensor->rank, places);
-        move_extents(tensor->strides, tensor->is_strided ? tensor->rank : 0, places);
+        tensor->pointer = moved(indices, tensor->pointer);
+        tensor->dtype_key = moved(indices, tensor->dtype_key);
+        move_extents(tensor->shape, tensor->rank, indices);
+        move_extents(tensor->strides, tensor->is_strided ? tensor->rank : 0, indices);
     }
 }
 
@@ -315,13 +315,13 @@ static void move_results_behind(Eval *eval, Kernel *kernel)
     const Staging *staging = eval->staging;
     const int count = kernel_argument_count(kernel), results = (int)staging->results.count;
     if (results == 0) return;
-    int *places = arena_new_array(eval->arena, int, count + 1);
-    memset(places, -1, sizeof *places * (size_t)count);
+    int *indices = arena_new_array(eval->arena, int, count + 1);
+    memset(indices, -1, sizeof *indices * (size_t)count);
     for (int i = 0; i < results; i++)
-        places[operand(result_at(staging, i)->view->op, pointer)->index] = count - results + i;
+        indices[operand(result_at(staging, i)->view->op, pointer)->index] = count - results + i;
     for (int i = 0, next = 0; i < count; i++)
-        if (places[i] < 0) places[i] = next++;
-    move_parameters(eval, kernel, places, count);
+        if (indices[i] < 0) indices[i] = next++;
+    move_parameters(eval, kernel, indices, count);
 }
 
 static bool finish_results(Eval *eval, Object *returned)

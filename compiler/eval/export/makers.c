@@ -43,10 +43,10 @@ static Object *eval_quietly(Program *program, uint32_t index, const Node *node)
 static const Node *binding_statement(const Program *program, const Node *name, uint32_t *index)
 {
     const Unit *unit = program->unit;
-    const IndexVec *places = map_get(&unit->definitions, NODE_AS(Name, name)->id);
-    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
-        if (places->data[i] >= *index) continue;
-        *index = places->data[i];
+    const IndexVec *statements = map_get(&unit->definitions, NODE_AS(Name, name)->id);
+    for (size_t i = statements != NULL ? statements->count : 0; i-- > 0;) {
+        if (statements->data[i] >= *index) continue;
+        *index = statements->data[i];
         return unit->tree->tree->body.items[*index];
     }
     return NULL;
@@ -68,13 +68,13 @@ static bool value_makes_kernel(Program *program, const Node *value, uint32_t ind
 /* A name says what it is by the statement that binds it. */
 static bool name_makes_kernel(Program *program, const Node *node, uint32_t index, int depth)
 {
-    uint32_t place = index;
-    const Node *statement = binding_statement(program, node, &place);
+    uint32_t before = index;
+    const Node *statement = binding_statement(program, node, &before);
     if (statement == NULL) return false;
     if (statement->kind == NODE_Assign)
-        return value_makes_kernel(program, NODE_AS(Assign, statement)->value, place, depth + 1);
+        return value_makes_kernel(program, NODE_AS(Assign, statement)->value, before, depth + 1);
     if (statement->kind == NODE_AnnAssign && NODE_AS(AnnAssign, statement)->value != NULL)
-        return value_makes_kernel(program, NODE_AS(AnnAssign, statement)->value, place, depth + 1);
+        return value_makes_kernel(program, NODE_AS(AnnAssign, statement)->value, before, depth + 1);
     if (statement->kind != NODE_ClassDef && statement->kind != NODE_ImportFrom &&
         statement->kind != NODE_FunctionDef)
         return false;
@@ -129,17 +129,17 @@ static bool may_be_kernel(const Search *search, const Node *node)
 {
     if (makes_kernel(search->program, node, search->index, 0)) return true;
     while (node->kind == NODE_Attribute) node = NODE_AS(Attribute, node)->value;
-    uint32_t place = search->index;
+    uint32_t before = search->index;
     const Node *from =
-        node->kind == NODE_Name ? binding_statement(search->program, node, &place) : NULL;
+        node->kind == NODE_Name ? binding_statement(search->program, node, &before) : NULL;
     return from == NULL || (from->kind != NODE_Import && from->kind != NODE_ImportFrom);
 }
 
 /* A call of a function of the module does what that does. */
 static void search_function(Search *search, const Node *name)
 {
-    uint32_t place = search->index;
-    const Node *node = binding_statement(search->program, name, &place);
+    uint32_t before = search->index;
+    const Node *node = binding_statement(search->program, name, &before);
     if (node == NULL || node->kind != NODE_FunctionDef || map_has(&search->functions, node)) return;
     const NodeFunctionDef *function = NODE_AS(FunctionDef, node);
     if (function->decorator_list.count > 0 || stack_is_low()) return;

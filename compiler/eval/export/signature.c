@@ -348,9 +348,9 @@ static bool mark_results(Eval *eval, Span at, Signature *out)
     if (!object_is_sequence(results)) results = object_list(eval, OBJECT_LIST, &results, 1);
     for (uint32_t i = 0; i < results->as.list.count; i++) {
         if (!object_as_int(eval, results->as.list.items[i], "a result", &given)) return false;
-        int64_t place = given < 0 ? given + count : given;
+        int64_t index = given < 0 ? given + count : given;
         KernelParameter *parameter =
-            place >= 0 && place < count ? &out->parameters.data[place] : NULL;
+            index >= 0 && index < count ? &out->parameters.data[index] : NULL;
         if (parameter == NULL || parameter->tensor == NULL || parameter->tensor->any_dtype ||
             parameter->is_result) {
             FAIL(eval, no_result_tensor, at, (long long)given);
@@ -372,10 +372,10 @@ bool signature_read(Eval *eval, Object *instance, Span at, Signature *out)
 
 size_t signature_find(const Signature *signature, Name name)
 {
-    size_t place = 0;
-    while (place < signature->parameters.count && signature->parameters.data[place].name != name)
-        place++;
-    return place;
+    size_t index = 0;
+    while (index < signature->parameters.count && signature->parameters.data[index].name != name)
+        index++;
+    return index;
 }
 
 static bool extents_are_settled(Object *const *extents, int rank)

@@ -126,21 +126,21 @@ bool spread_arguments(Eval *eval, const Signature *signature, const Arguments *a
     }
     for (size_t i = 0; i < arguments->names.count; i++) {
         Name name = arguments->names.data[i];
-        size_t place = signature_find(signature, name);
-        if (place == count && may_be_extent(signature, arguments->named.data[i])) {
+        size_t index = signature_find(signature, name);
+        if (index == count && may_be_extent(signature, arguments->named.data[i])) {
             dict_set(eval, signature->told, object_text(eval, name, strlen(name)),
                      arguments->named.data[i]);
             continue;
         }
-        if (place == count || signature->parameters.data[place].is_result) {
+        if (index == count || signature->parameters.data[index].is_result) {
             FAIL(eval, unknown_parameter, arguments->at, kernel_name(signature->instance), name);
             return false;
         }
-        if (values[place] != NULL && signature->is_function) {
+        if (values[index] != NULL && signature->is_function) {
             FAIL(eval, argument_twice, arguments->at, name);
             return false;
         }
-        values[place] = arguments->named.data[i];
+        values[index] = arguments->named.data[i];
     }
     return true;
 }

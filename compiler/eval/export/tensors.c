@@ -190,10 +190,10 @@ static bool check_dtype(Eval *eval, const KernelParameter *parameter, const Tens
              dtype_user_name(tensor->dtype));
         return show_parameter(eval, parameter);
     }
-    Name place = intern_printf(eval->session->names, "%p %u %s", (const void *)at.source, at.begin,
+    Name index = intern_printf(eval->session->names, "%p %u %s", (const void *)at.source, at.begin,
                                parameter->name);
-    if (map_has(&eval->warned, place)) return true; /* even in silence: it may be looked at once */
-    map_set(eval->arena, &eval->warned, place, eval);
+    if (map_has(&eval->warned, index)) return true; /* even in silence: it may be looked at once */
+    map_set(eval->arena, &eval->warned, index, eval);
     diag_report(eval->session->diags, DIAG_placeholder, at, parameter->name,
                 dtype_user_name(given->dtype), dtype_user_name(tensor->dtype));
     return true;
@@ -484,9 +484,9 @@ bool tensor_is_awaited(Eval *eval, Name name)
 {
     const Staging *staging = eval->staging;
     if (staging == NULL || staging->frame != eval->frame) return false;
-    size_t place = signature_find(staging->signature, name);
-    return place < staging->signature->parameters.count &&
-           staging->signature->parameters.data[place].is_declared;
+    size_t index = signature_find(staging->signature, name);
+    return index < staging->signature->parameters.count &&
+           staging->signature->parameters.data[index].is_declared;
 }
 
 /* What was not known to be open when the specialisation was chosen is no part of it. */
@@ -607,9 +607,9 @@ bool tensors_take_told(Eval *eval, const Specialisation *specialisation)
 bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
 {
     Staging *staging = eval->staging;
-    size_t place = signature_find(staging->signature, name);
-    KernelParameter parameter = staging->signature->parameters.data[place];
-    Object **key = &staging->specialisation->keys[place];
+    size_t index = signature_find(staging->signature, name);
+    KernelParameter parameter = staging->signature->parameters.data[index];
+    Object **key = &staging->specialisation->keys[index];
     if (type->kind != OBJECT_TENSOR_TYPE) {
         FAIL(eval, expected_kind, at, "the type of a kernel's argument", "a tensor type",
              object_repr(eval, type));
@@ -630,7 +630,7 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
     if (!check_known(eval, &parameter, *key, staging->at)) return false;
     Object *known = parameter.tensor->is_strided ? with_strides(eval, *key) : *key;
     *key = needed_key(eval, parameter.tensor, known);
-    Object *view = stage_tensor(eval, &parameter, (int)place, parameter.tensor, *key);
+    Object *view = stage_tensor(eval, &parameter, (int)index, parameter.tensor, *key);
     if (view == NULL) return false;
     binding_put(eval, bindings_make(eval, &eval->frame->scope->bindings, name), view, at);
     return true;

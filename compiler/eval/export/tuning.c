@@ -22,11 +22,11 @@ static Object *without_given(Eval *eval, const Signature *signature, Object *con
     Object *left = object_new(eval, OBJECT_DICT);
     for (size_t i = 0; i < configuration->as.dict.keys.count; i++) {
         const Object *name = configuration->as.dict.keys.data[i];
-        size_t place =
+        size_t index =
             name->kind == OBJECT_TEXT
                 ? signature_find(signature, intern_text(eval->session->names, name->as.text.data))
                 : signature->parameters.count;
-        if (place < signature->parameters.count && values[place] != NULL) continue;
+        if (index < signature->parameters.count && values[index] != NULL) continue;
         dict_set(eval, left, configuration->as.dict.keys.data[i],
                  configuration->as.dict.values.data[i]);
     }
@@ -49,12 +49,12 @@ static bool check_names(Eval *eval, const Signature *signature,
         const Object *configuration = specialisation->configurations.data[i];
         for (size_t j = 0; j < configuration->as.dict.keys.count; j++) {
             const Object *name = configuration->as.dict.keys.data[j];
-            const size_t place = name->kind == OBJECT_TEXT
+            const size_t index = name->kind == OBJECT_TEXT
                                      ? signature_find(signature, intern_text(eval->session->names,
                                                                              name->as.text.data))
                                      : signature->parameters.count;
-            if (place == signature->parameters.count ||
-                signature->parameters.data[place].kind != PARAMETER_KEY)
+            if (index == signature->parameters.count ||
+                signature->parameters.data[index].kind != PARAMETER_KEY)
                 return FAIL(eval, configuration_name, specialisation->at, object_repr(eval, name),
                             kernel_name(signature->instance)),
                        false;

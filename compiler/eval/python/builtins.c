@@ -52,16 +52,16 @@ static bool bind_named(Eval *eval, const BuiltinRow *row, const Arguments *argum
 {
     for (size_t i = 0; i < arguments->names.count; i++) {
         Name name = arguments->names.data[i];
-        int place = 0;
-        while (place < count && (parts[place].takes_rest || strlen(name) != parts[place].length ||
-                                 strncmp(parts[place].name, name, parts[place].length) != 0))
-            place++;
-        if (place == count || bound->values[place] != NULL) {
+        int index = 0;
+        while (index < count && (parts[index].takes_rest || strlen(name) != parts[index].length ||
+                                 strncmp(parts[index].name, name, parts[index].length) != 0))
+            index++;
+        if (index == count || bound->values[index] != NULL) {
             FAIL(eval, unknown_parameter, keyword_span(eval, arguments, name), row_title(eval, row),
                  name);
             return false;
         }
-        bound->values[place] = arguments->named.data[i];
+        bound->values[index] = arguments->named.data[i];
     }
     return true;
 }

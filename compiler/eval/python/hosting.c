@@ -196,9 +196,9 @@ Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *foun
 
 Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 {
-    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, place, result = {0};
-    if (!cross(eval, index, at, &place)) return NULL;
-    HostStatus status = eval->host->get_item(eval->host, &value, &place, at, &result);
+    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, key, result = {0};
+    if (!cross(eval, index, at, &key)) return NULL;
+    HostStatus status = eval->host->get_item(eval->host, &value, &key, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
     return take_result(eval, status, &result);
@@ -206,9 +206,9 @@ Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 
 bool host_set_item(Eval *eval, Object *array, Object *index, Object *item, Span at)
 {
-    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, place, content;
-    if (!cross(eval, index, at, &place) || !cross(eval, item, at, &content)) return false;
-    HostStatus status = eval->host->set_item(eval->host, &value, &place, &content, at);
+    HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, key, content;
+    if (!cross(eval, index, at, &key) || !cross(eval, item, at, &content)) return false;
+    HostStatus status = eval->host->set_item(eval->host, &value, &key, &content, at);
     if (status == HOST_UNKNOWN) FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
     return status == HOST_OK;
 }

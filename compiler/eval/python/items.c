@@ -254,14 +254,14 @@ static Object *slice_range(Eval *eval, const Object *range, const Object *slice,
 
 static Object *range_item(Eval *eval, const Object *range, Object *index, Span at)
 {
-    int64_t length, place;
+    int64_t length, position;
     if (!range_count(range, &length)) {
         const Object *items = iterate_range(eval, range, at);
         return items != NULL ? item_get(eval, (Object *)items, index, at) : NULL;
     }
     if (index->kind == OBJECT_SLICE) return slice_range(eval, range, index, length, at);
-    return normal_index(eval, range, index, length, at, &place)
-               ? object_int(eval, range_number(range, (uint64_t)place))
+    return normal_index(eval, range, index, length, at, &position)
+               ? object_int(eval, range_number(range, (uint64_t)position))
                : NULL;
 }
 
@@ -300,7 +300,7 @@ static bool is_behind_shape(const Eval *eval, const Object *tuple, const Object 
 
 Object *item_get(Eval *eval, Object *object, Object *index, Span at)
 {
-    int64_t place;
+    int64_t position;
     if (object_is_record(object)) return instance_item(eval, object, index, at);
     switch ((int)object->kind) {
     case OBJECT_LIST:
@@ -311,8 +311,8 @@ Object *item_get(Eval *eval, Object *object, Object *index, Span at)
             !eval->ops->object_is_known(eval, index))
             return eval->ops->stage_chosen(eval, object, index, at);
         if (is_behind_shape(eval, object, index)) return object_int(eval, 0);
-        return normal_index(eval, object, index, object->as.list.count, at, &place)
-                   ? object->as.list.items[place]
+        return normal_index(eval, object, index, object->as.list.count, at, &position)
+                   ? object->as.list.items[position]
                    : NULL;
     case OBJECT_TEXT: return text_item(eval, object, index, at);
     case OBJECT_RANGE: return range_item(eval, object, index, at);
@@ -383,11 +383,12 @@ bool item_delete(Eval *eval, Object *object, Object *index, Span at)
     if (object->kind == OBJECT_LIST) {
         Object *slice = index;
         if (index->kind != OBJECT_SLICE) {
-            int64_t place;
-            if (!normal_index(eval, object, index, object->as.list.count, at, &place)) return false;
+            int64_t position;
+            if (!normal_index(eval, object, index, object->as.list.count, at, &position))
+                return false;
             slice = object_new(eval, OBJECT_SLICE);
-            slice->as.range.start = object_int(eval, place);
-            slice->as.range.stop = object_int(eval, place + 1);
+            slice->as.range.start = object_int(eval, position);
+            slice->as.range.stop = object_int(eval, position + 1);
         }
         return slice_delete(eval, object, slice, at);
     }
@@ -404,22 +405,22 @@ bool item_delete(Eval *eval, Object *object, Object *index, Span at)
 
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at)
 {
-    int64_t place;
+    int64_t position;
     switch ((int)object->kind) {
     case OBJECT_LIST:
         if (index->kind == OBJECT_SLICE) return slice_set(eval, object, index, value, at);
-        if (!normal_index(eval, object, index, object->as.list.count, at, &place)) return false;
+        if (!normal_index(eval, object, index, object->as.list.count, at, &position)) return false;
         if (!object->as.list.is_frozen && eval->ops->content_owns(eval, object))
-            return eval->ops->content_set(eval, object, (size_t)place, value, at);
+            return eval->ops->content_set(eval, object, (size_t)position, value, at);
         if (!list_may_change(eval, object, at)) return false;
-        object->as.list.items[place] = eval->ops->object_keep(eval, value);
+        object->as.list.items[position] = eval->ops->object_keep(eval, value);
         return true;
     case OBJECT_DICT:
         if (!key_is_fit(eval, index, at)) return false;
         if (object->as.dict.mirrored != NULL) return mirror_set(eval, object, index, value, at);
-        place = (int64_t)dict_place(eval, object, index);
-        if (eval->ops->content_owns(eval, object) && place < (int64_t)object->as.dict.keys.count)
-            return eval->ops->content_set(eval, object, (size_t)place, value, at);
+        position = (int64_t)dict_entry(eval, object, index);
+        if (eval->ops->content_owns(eval, object) && position < (int64_t)object->as.dict.keys.count)
+            return eval->ops->content_set(eval, object, (size_t)position, value, at);
         if (!list_may_change(eval, object, at)) return false;
         dict_set(eval, object, index, eval->ops->object_keep(eval, value));
         return true;
@@ -477,9 +478,9 @@ Object *dict_method_pop(Eval *eval, const Bound *bound)
     if (!list_may_change(eval, dict, bound->at) ||
         (dict->kind == OBJECT_DICT && !key_is_fit(eval, bound->values[1], bound->at)))
         return NULL;
-    const size_t place = dict_place(eval, dict, bound->values[1]);
-    if (place < dict->as.dict.keys.count) {
-        Object *value = dict->as.dict.values.data[place];
+    const size_t position = dict_entry(eval, dict, bound->values[1]);
+    if (position < dict->as.dict.keys.count) {
+        Object *value = dict->as.dict.values.data[position];
         if (dict->as.dict.mirrored == NULL)
             dict_remove(eval, dict, bound->values[1]);
         else if (!mirror_delete(eval, dict, bound->values[1], bound->at))

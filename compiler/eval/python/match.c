@@ -51,8 +51,8 @@ static bool match_sequence(Eval *eval, const Node *pattern, Object *subject, boo
                 return false;
             continue;
         }
-        uint32_t place = star >= 0 && (int)i > star ? i + count - fixed - 1 : i;
-        if (!pattern_matches(eval, patterns.items[i], subject->as.list.items[place], out))
+        uint32_t index = star >= 0 && (int)i > star ? i + count - fixed - 1 : i;
+        if (!pattern_matches(eval, patterns.items[i], subject->as.list.items[index], out))
             return false;
     }
     return true;

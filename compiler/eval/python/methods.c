@@ -175,18 +175,18 @@ Object *list_method_extend(Eval *eval, const Bound *bound)
 
 Object *list_method_insert(Eval *eval, const Bound *bound)
 {
-    int64_t place;
+    int64_t position;
     Object *list = bound->values[0];
     if (!list_may_change(eval, list, bound->at) ||
-        !object_as_int(eval, bound->values[1], "the index", &place))
+        !object_as_int(eval, bound->values[1], "the index", &position))
         return NULL;
     int64_t count = list->as.list.count;
-    place = place < 0 ? place + count : place;
-    place = place < 0 ? 0 : place > count ? count : place;
+    position = position < 0 ? position + count : position;
+    position = position < 0 ? 0 : position > count ? count : position;
     list_append(eval, list, bound->values[2]);
-    memmove(list->as.list.items + place + 1, list->as.list.items + place,
-            sizeof(Object *) * (size_t)(count - place));
-    list->as.list.items[place] = eval->ops->object_keep(eval, bound->values[2]);
+    memmove(list->as.list.items + position + 1, list->as.list.items + position,
+            sizeof(Object *) * (size_t)(count - position));
+    list->as.list.items[position] = eval->ops->object_keep(eval, bound->values[2]);
     return eval->none;
 }
 
@@ -194,13 +194,14 @@ Object *list_method_pop(Eval *eval, const Bound *bound)
 {
     Object *list = bound->values[0];
     Object *index = bound->values[1] != NULL ? bound->values[1] : object_int(eval, -1);
-    int64_t place;
+    int64_t position;
     if (!list_may_change(eval, list, bound->at) ||
-        !normal_index(eval, list, index, list->as.list.count, bound->at, &place))
+        !normal_index(eval, list, index, list->as.list.count, bound->at, &position))
         return NULL;
-    Object *item = list->as.list.items[place];
-    size_t after = list->as.list.count - (size_t)place - 1;
-    memmove(list->as.list.items + place, list->as.list.items + place + 1, sizeof(Object *) * after);
+    Object *item = list->as.list.items[position];
+    size_t after = list->as.list.count - (size_t)position - 1;
+    memmove(list->as.list.items + position, list->as.list.items + position + 1,
+            sizeof(Object *) * after);
     list->as.list.count--;
     return item;
 }

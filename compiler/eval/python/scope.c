@@ -150,13 +150,13 @@ static void index_name(void *context, Name name)
 {
     Indexing *indexing = context;
     Arena *arena = indexing->eval->arena;
-    IndexVec *places = map_get(&indexing->unit->definitions, name);
-    if (places == NULL) {
-        places = arena_new_of(arena, IndexVec);
-        map_set(arena, &indexing->unit->definitions, name, places);
+    IndexVec *statements = map_get(&indexing->unit->definitions, name);
+    if (statements == NULL) {
+        statements = arena_new_of(arena, IndexVec);
+        map_set(arena, &indexing->unit->definitions, name, statements);
     }
-    if (places->count == 0 || vec_last(places) != indexing->index)
-        vec_push(arena, places, indexing->index);
+    if (statements->count == 0 || vec_last(statements) != indexing->index)
+        vec_push(arena, statements, indexing->index);
 }
 
 void unit_index(Eval *eval, Unit *unit)
@@ -219,18 +219,18 @@ bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
     return flow != FLOW_ERROR;
 }
 
-/* Among what the statements at `places` bind; the last ones first. */
-static Object *lookup_places(Eval *eval, Unit *unit, const IndexVec *places, Name name,
-                             uint32_t index, Span at, bool *found)
+/* Among what `statements` bind; the last ones first. */
+static Object *lookup_statements(Eval *eval, Unit *unit, const IndexVec *statements, Name name,
+                                 uint32_t index, Span at, bool *found)
 {
-    for (size_t i = places != NULL ? places->count : 0; i-- > 0;) {
-        uint32_t place = places->data[i];
-        if (place >= index) continue;
-        if (!thunk_force(eval, unit, place, name, at)) {
+    for (size_t i = statements != NULL ? statements->count : 0; i-- > 0;) {
+        uint32_t statement = statements->data[i];
+        if (statement >= index) continue;
+        if (!thunk_force(eval, unit, statement, name, at)) {
             *found = true;
             return NULL;
         }
-        Binding *binding = bindings_get(&unit->thunks[place].scope->bindings, name);
+        Binding *binding = bindings_get(&unit->thunks[statement].scope->bindings, name);
         if (binding != NULL && binding->object != NULL) {
             *found = true;
             return eval->ops->binding_get(eval, binding, at);
@@ -243,16 +243,17 @@ static Object *lookup_places(Eval *eval, Unit *unit, const IndexVec *places, Nam
  * in the other module. Of those in other statements all is, when one is needed. */
 static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
 {
-    const IndexVec *places = map_get(&unit->definitions, intern_text(eval->session->names, "*"));
-    for (size_t i = places != NULL ? places->count : 0; i-- > 0 && !*found;) {
-        const uint32_t place = places->data[i];
-        const Node *node = unit->tree->tree->body.items[place];
-        const IndexVec one = {.data = &places->data[i], .count = 1};
+    const IndexVec *statements =
+        map_get(&unit->definitions, intern_text(eval->session->names, "*"));
+    for (size_t i = statements != NULL ? statements->count : 0; i-- > 0 && !*found;) {
+        const uint32_t statement = statements->data[i];
+        const Node *node = unit->tree->tree->body.items[statement];
+        const IndexVec one = {.data = &statements->data[i], .count = 1};
         Object *object =
-            place >= index ? NULL
+            statement >= index ? NULL
             : node->kind == NODE_ImportFrom
                 ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at, found)
-                : lookup_places(eval, unit, &one, name, index, at, found);
+                : lookup_statements(eval, unit, &one, name, index, at, found);
         if (*found) return object;
     }
     return NULL;
@@ -262,8 +263,8 @@ Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, 
 {
     *found = false;
     if (!unit->is_eager) {
-        Object *object =
-            lookup_places(eval, unit, map_get(&unit->definitions, name), name, index, at, found);
+        Object *object = lookup_statements(eval, unit, map_get(&unit->definitions, name), name,
+                                           index, at, found);
         if (!*found) object = lookup_stars(eval, unit, name, index, at, found);
         if (*found) return object;
     }

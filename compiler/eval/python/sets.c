@@ -239,9 +239,9 @@ Object *set_method_clear(Eval *eval, const Bound *bound)
 
 Object *list_method_remove(Eval *eval, const Bound *bound)
 {
-    Object *place = list_method_index(eval, bound);
-    if (place == NULL) return NULL;
-    return list_method_pop(eval, &(Bound){.values = {bound->values[0], place}, .at = bound->at}) !=
+    Object *index = list_method_index(eval, bound);
+    if (index == NULL) return NULL;
+    return list_method_pop(eval, &(Bound){.values = {bound->values[0], index}, .at = bound->at}) !=
                    NULL
                ? eval->none
                : NULL;

@@ -14,15 +14,15 @@ static Value *reshaped(Eval *eval, Value *value, int rank, const int64_t *shape)
 }
 
 /* Where in its word each of a row's parts begins. */
-static Value *part_places(Eval *eval, const Type *row, int bits)
+static Value *part_shifts(Eval *eval, const Type *row, int bits)
 {
     Builder *at = &eval->builder;
     const Type *type = type_with_dtype(core_types(eval), row, DTYPE_i32);
-    Value *places = core_build(eval, OP_iota, 0, NULL, type);
-    op_set_int(places->op, ATTR_dim, 1);
+    Value *columns = core_build(eval, OP_iota, 0, NULL, type);
+    op_set_int(columns->op, ATTR_dim, 1);
     Value *factor =
         stage_broadcast(eval, build_const(at, row->dtype, bits), 2, row->shape, at->span);
-    return build2(at, OP_mul, stage_cast(eval, places, row->dtype), factor);
+    return build2(at, OP_mul, stage_cast(eval, columns, row->dtype), factor);
 }
 
 /* Elements of several narrow ones each: [n, parts], the lowest bits first. */
@@ -35,7 +35,7 @@ static Value *split_words(Eval *eval, Value *value, DType dtype)
     const int64_t shape[2] = {count, parts};
     const Type *row = type_tile(core_types(eval), value->type->dtype, 2, shape, NULL);
     value = core_build(eval, OP_broadcast, 1, &value, row);
-    value = build2(&eval->builder, OP_shr, value, part_places(eval, row, bits));
+    value = build2(&eval->builder, OP_shr, value, part_shifts(eval, row, bits));
     return taken_as(eval, stage_cast(eval, value, dtype_unsigned(dtype)), dtype);
 }
 
@@ -47,7 +47,7 @@ static Value *join_words(Eval *eval, Value *value, DType dtype)
     const DType word = dtype_unsigned(dtype);
     value = taken_as(eval, value, dtype_unsigned(value->type->dtype));
     value = stage_cast(eval, reshaped(eval, value, 2, (int64_t[]){count, parts}), word);
-    value = build2(&eval->builder, OP_shl, value, part_places(eval, value->type, bits));
+    value = build2(&eval->builder, OP_shl, value, part_shifts(eval, value->type, bits));
     const int64_t shape[2] = {count, 1}, dim = 1;
     value =
         core_build(eval, OP_reduce, 1, &value, type_tile(core_types(eval), word, 2, shape, NULL));

@@ -29,7 +29,7 @@ bool subscript_has_tile(const Object *index)
     return false;
 }
 
-bool places_guard(const Eval *eval, const Object *object, const Object *index)
+bool gather_guard(const Eval *eval, const Object *object, const Object *index)
 {
     const Type *type = argument_type(object);
     if (eval->parallel == NULL || eval->parallel->mask == NULL || type->kind != TYPE_SHARED)
@@ -219,15 +219,15 @@ static Value *tile_along(Eval *eval, const Elements *elements, const Match *matc
     const Parallel *parallel = eval->parallel;
     Value *tile = elements->memory;
     int64_t kept[TYPE_RANK], order[TYPE_RANK], apart[TYPE_RANK];
-    int place[TYPE_RANK], count = 0, at = 0;
+    int axis[TYPE_RANK], count = 0, at = 0;
     for (int d = 0; d < tile->type->rank; d++)
         if (match->dims[d] >= 0) {
-            place[match->dims[d]] = count;
+            axis[match->dims[d]] = count;
             kept[count++] = tile->type->shape[d];
         }
     for (int i = 0; i < parallel->rank; i++) {
         apart[i] = match->uses[i] ? parallel->shape[i] : 1;
-        if (match->uses[i]) order[at++] = place[i];
+        if (match->uses[i]) order[at++] = axis[i];
     }
     if (count > 0) tile = transposed(eval, reshaped(eval, tile, count, kept), order);
     tile = reshaped(eval, tile, parallel->rank, apart);
@@ -240,15 +240,15 @@ static Value *tile_back(Eval *eval, const Elements *elements, const Match *match
     const Parallel *parallel = eval->parallel;
     const Type *type = elements->memory->type;
     int64_t kept[TYPE_RANK], order[TYPE_RANK], shape[TYPE_RANK];
-    int place[TYPE_RANK], count = 0, at = 0;
+    int axis[TYPE_RANK], count = 0, at = 0;
     for (int i = 0; i < parallel->rank; i++)
         if (match->uses[i]) {
-            place[i] = count;
+            axis[i] = count;
             kept[count++] = parallel->shape[i];
         }
     for (int d = 0; d < type->rank; d++) {
         shape[d] = match->dims[d] >= 0 ? type->shape[d] : 1;
-        if (match->dims[d] >= 0) order[at++] = place[match->dims[d]];
+        if (match->dims[d] >= 0) order[at++] = axis[match->dims[d]];
     }
     if (count > 0) value = transposed(eval, reshaped(eval, value, count, kept), order);
     return reshaped(eval, value, type->rank, shape);
@@ -280,7 +280,7 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
 
 /* ---- the operators ---- */
 
-Object *places_get(Eval *eval, Object *object, Object *index, Span at)
+Object *gather_get(Eval *eval, Object *object, Object *index, Span at)
 {
     Elements elements;
     Match match;
@@ -295,7 +295,7 @@ Object *places_get(Eval *eval, Object *object, Object *index, Span at)
     return object_ir(eval, build_gather(eval, &elements));
 }
 
-bool places_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
+bool scatter_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
 {
     Elements elements;
     if (!stage_ready(eval, at) ||

@@ -48,9 +48,9 @@ Value *element_place(Eval *eval, Value *value);
 
 bool subscript_has_tile(const Object *index);
 /* An element of shared memory that only some iterations of a parallel loop may read. */
-bool places_guard(const Eval *eval, const Object *object, const Object *index);
-Object *places_get(Eval *eval, Object *object, Object *index, Span at);
-bool places_set(Eval *eval, Object *object, Object *index, Object *given, Span at);
+bool gather_guard(const Eval *eval, const Object *object, const Object *index);
+Object *gather_get(Eval *eval, Object *object, Object *index, Span at);
+bool scatter_set(Eval *eval, Object *object, Object *index, Object *given, Span at);
 
 /* ---- operand.c ---- */
 

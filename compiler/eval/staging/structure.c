@@ -475,13 +475,13 @@ bool content_owns(const Eval *eval, const Object *object)
     return object->content != NULL || (uint32_t)eval->control > items_of((Object *)object).control;
 }
 
-bool content_set(Eval *eval, Object *object, size_t place, Object *value, Span at)
+bool content_set(Eval *eval, Object *object, size_t index, Object *value, Span at)
 {
     Binding *content = make_content(eval, object);
     if (!content_settle(eval, object)) return false;
     Items items = items_of(object);
     Object *next = object_list(eval, OBJECT_TUPLE, items.items, items.count);
-    next->as.list.items[place] = object_hold(eval, value);
+    next->as.list.items[index] = object_hold(eval, value);
     return binding_set(eval, content, next, at) && content_settle(eval, object);
 }
 

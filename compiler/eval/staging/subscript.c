@@ -54,16 +54,16 @@ static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *
     if (part->start != NULL) return true;
     if (index->kind == OBJECT_INT) {
         const int64_t given = index->as.integer;
-        int64_t place = given < 0 && extent != TYPE_DYNAMIC ? given + extent : given;
-        if (place < 0 && extent == TYPE_DYNAMIC)
+        int64_t position = given < 0 && extent != TYPE_DYNAMIC ? given + extent : given;
+        if (position < 0 && extent == TYPE_DYNAMIC)
             return FAIL(eval, negative_index, subscript->at, (long long)given), false;
-        if (place < 0 || (extent != TYPE_DYNAMIC && place >= extent)) {
+        if (position < 0 || (extent != TYPE_DYNAMIC && position >= extent)) {
             FAIL(eval, index_range, subscript->at, (long long)given, "this dimension",
                  (long long)extent);
             return false;
         }
-        part->known_start = place;
-        index = object_int(eval, place);
+        part->known_start = position;
+        index = object_int(eval, position);
     }
     part->start = stage_index(eval, index, subscript->at);
     if (part->start != NULL && subscript->type->kind == TYPE_TILE && part->known_start < 0)
@@ -668,8 +668,8 @@ Object *subscript_get(Eval *eval, Object *object, Object *index, Span at)
     Subscript subscript;
     Object *lanes;
     if (in_memory(object) && lanes_get(eval, object, index, at, &lanes)) return lanes;
-    if (in_memory(object) && (subscript_has_tile(index) || places_guard(eval, object, index)))
-        return places_get(eval, object, index, at);
+    if (in_memory(object) && (subscript_has_tile(index) || gather_guard(eval, object, index)))
+        return gather_get(eval, object, index, at);
     if (!can_subscript(eval, object, index, at, &subscript)) return NULL;
     Value *value = stage_value(eval, object);
     Value *indices[TYPE_RANK], *part;
@@ -685,7 +685,7 @@ bool subscript_set(Eval *eval, Object *object, Object *index, Object *given, Spa
     bool done;
     if (in_memory(object) && lanes_set(eval, object, index, given, at, &done)) return done;
     if (in_memory(object) && (eval->parallel != NULL || subscript_has_tile(index)))
-        return places_set(eval, object, index, given, at);
+        return scatter_set(eval, object, index, given, at);
     if (!can_subscript(eval, object, index, at, &subscript)) return false;
     Value *value = stage_value(eval, object);
     if (value->type->kind == TYPE_TILE) return register_set(eval, object, value, &subscript, given);

@@ -7,7 +7,7 @@
 
 enum { FEW = 16, HASH_DEPTH = 4 };
 
-/* By hash, open-addressed: a key's place and one, or 0. It is what the keys are as long as their
+/* By hash, open-addressed: a key's entry and one, or 0. It is what the keys are as long as their
  * number is the one that it was made for: who takes keys away sets it to NO_COUNT, or clears all.
  */
 struct DictIndex {
@@ -147,23 +147,23 @@ static size_t next_slot(Eval *eval, const DictIndex *index, size_t slot)
     return (slot + 1) & (index->capacity - 1);
 }
 
-static void index_add(Eval *eval, DictIndex *index, uint64_t hash, size_t place)
+static void index_add(Eval *eval, DictIndex *index, uint64_t hash, size_t entry)
 {
     size_t slot = first_slot(index, hash);
     while (index->slots[slot] != 0 && eval->work_left > 0) slot = next_slot(eval, index, slot);
-    index->slots[slot] = (uint32_t)place + 1;
+    index->slots[slot] = (uint32_t)entry + 1;
     index->used++;
 }
 
 /* Of the last place: those of the others stay. */
-static void index_remove(Eval *eval, DictIndex *index, uint64_t hash, size_t place)
+static void index_remove(Eval *eval, DictIndex *index, uint64_t hash, size_t entry)
 {
     size_t slot = first_slot(index, hash);
-    while (index->slots[slot] != place + 1 && index->slots[slot] != 0)
+    while (index->slots[slot] != entry + 1 && index->slots[slot] != 0)
         slot = next_slot(eval, index, slot);
-    const bool found = index->slots[slot] == place + 1; /* if its hash is what it was */
+    const bool found = index->slots[slot] == entry + 1; /* if its hash is what it was */
     if (found) index->slots[slot] = LEFT;
-    index->count = found ? place : NO_COUNT;
+    index->count = found ? entry : NO_COUNT;
 }
 
 static void index_hashes(Eval *eval, Object *dict, const uint64_t *hashes)
@@ -199,19 +199,19 @@ static void index_all(Eval *eval, Object *dict)
 }
 
 /* The index goes by what __hash__ says, which without an evaluator nobody asks. */
-size_t dict_place(Eval *eval, const Object *dict, const Object *key)
+size_t dict_entry(Eval *eval, const Object *dict, const Object *key)
 {
     const ObjectVec *keys = &dict->as.dict.keys;
     const DictIndex *index = dict->as.dict.index;
-    size_t place = 0;
+    size_t entry = 0;
     if (eval == NULL || eval->plain > 0 || index == NULL || index->count != keys->count) {
-        while (place < keys->count && !object_agrees(eval, keys->data[place], key)) place++;
-        return place;
+        while (entry < keys->count && !object_agrees(eval, keys->data[entry], key)) entry++;
+        return entry;
     }
     for (size_t slot = first_slot(index, object_hash(eval, key)); index->slots[slot] != 0;
          slot = next_slot(eval, index, slot)) {
-        place = index->slots[slot] - 1;
-        if (place < keys->count && object_agrees(eval, keys->data[place], key)) return place;
+        entry = index->slots[slot] - 1;
+        if (entry < keys->count && object_agrees(eval, keys->data[entry], key)) return entry;
     }
     return keys->count;
 }
@@ -228,28 +228,28 @@ Object *dict_new(Eval *eval)
 
 Object *dict_get(Eval *eval, const Object *dict, const Object *key)
 {
-    const size_t place = dict_place(eval, dict, key);
-    return place < dict->as.dict.keys.count ? dict->as.dict.values.data[place] : NULL;
+    const size_t entry = dict_entry(eval, dict, key);
+    return entry < dict->as.dict.keys.count ? dict->as.dict.values.data[entry] : NULL;
 }
 
 void dict_set(Eval *eval, Object *dict, Object *key, Object *value)
 {
     ObjectVec *keys = &dict->as.dict.keys;
-    const size_t place = dict_place(eval, dict, key);
-    if (place < keys->count) {
-        dict->as.dict.values.data[place] = value;
+    const size_t entry = dict_entry(eval, dict, key);
+    if (entry < keys->count) {
+        dict->as.dict.values.data[entry] = value;
         return;
     }
     vec_push(eval->arena, keys, key);
     vec_push(eval->arena, &dict->as.dict.values, value);
     DictIndex *index = dict->as.dict.index;
-    if (index == NULL || index->count != place || 2 * index->used >= index->capacity) {
+    if (index == NULL || index->count != entry || 2 * index->used >= index->capacity) {
         if (keys->count > FEW) index_all(eval, dict);
         return;
     }
     const uint64_t hash = object_hash(eval, key);
-    if (index->count != place || keys->count != place + 1) return; /* it has changed the dict */
-    index_add(eval, index, hash, place);
+    if (index->count != entry || keys->count != entry + 1) return; /* it has changed the dict */
+    index_add(eval, index, hash, entry);
     index->count = keys->count;
 }
 
@@ -263,16 +263,16 @@ void dict_remove(Eval *eval, Object *dict, const Object *key)
 {
     DictIndex *index = dict->as.dict.index;
     const uint64_t hash = index != NULL ? object_hash(eval, key) : 0;
-    const size_t place = dict_place(eval, dict, key); /* the last that may change the dict */
+    const size_t entry = dict_entry(eval, dict, key); /* the last that may change the dict */
     const size_t count = dict->as.dict.keys.count;
-    if (place >= count) return; /* an __eq__ may have removed some */
-    if (index != NULL && index->count == count && place == count - 1)
-        index_remove(eval, index, hash, place);
+    if (entry >= count) return; /* an __eq__ may have removed some */
+    if (index != NULL && index->count == count && entry == count - 1)
+        index_remove(eval, index, hash, entry);
     else if (index != NULL)
         index->count = NO_COUNT;
-    eval_work(eval, (count - place) / WORK_BYTES);
-    remove_at(&dict->as.dict.keys, place);
-    remove_at(&dict->as.dict.values, place);
+    eval_work(eval, (count - entry) / WORK_BYTES);
+    remove_at(&dict->as.dict.keys, entry);
+    remove_at(&dict->as.dict.values, entry);
 }
 
 void dict_clear(Object *dict)

@@ -36,10 +36,10 @@ bool range_count(const Object *range, int64_t *out)
     return count <= INT64_MAX;
 }
 
-int64_t range_number(const Object *range, uint64_t place)
+int64_t range_number(const Object *range, uint64_t index)
 {
     const uint64_t step = (uint64_t)range->as.range.step->as.integer;
-    return (int64_t)((uint64_t)range->as.range.start->as.integer + place * step);
+    return (int64_t)((uint64_t)range->as.range.start->as.integer + index * step);
 }
 
 bool range_has(const Object *range, int64_t number)

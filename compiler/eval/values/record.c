@@ -15,7 +15,7 @@ Object *record_new(Eval *eval, Object *class, Object *const *parts, size_t count
 /* ---- parts by name ---- */
 
 /* -1: there is none. */
-static int64_t field_place(Eval *eval, const Object *record, Name name)
+static int64_t field_index(Eval *eval, const Object *record, Name name)
 {
     const Object *fields =
         class_find(record->as.list.class, intern_text(eval->session->names, "__fields__"));
@@ -29,8 +29,8 @@ static int64_t field_place(Eval *eval, const Object *record, Name name)
 
 Object *record_field(Eval *eval, const Object *record, Name name)
 {
-    const int64_t place = field_place(eval, record, name);
-    return place >= 0 ? record->as.list.items[place] : NULL;
+    const int64_t index = field_index(eval, record, name);
+    return index >= 0 ? record->as.list.items[index] : NULL;
 }
 
 Object *record_with_field(Eval *eval, Object *record, Name name, Object *value, Span at)
@@ -40,11 +40,11 @@ Object *record_with_field(Eval *eval, Object *record, Name name, Object *value, 
         return eval->ops->call_simple(
             eval, method, 3, (Object *[]){record, object_text(eval, name, strlen(name)), value},
             at);
-    const int64_t place = field_place(eval, record, name);
-    if (place < 0) return FAIL(eval, unknown_attribute, at, object_repr(eval, record), name);
+    const int64_t index = field_index(eval, record, name);
+    if (index < 0) return FAIL(eval, unknown_attribute, at, object_repr(eval, record), name);
     Object *other =
         record_new(eval, record->as.list.class, record->as.list.items, record->as.list.count);
-    other->as.list.items[place] = value;
+    other->as.list.items[index] = value;
     return other;
 }
 

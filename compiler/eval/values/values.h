@@ -40,7 +40,7 @@ bool class_says(const Object *class, const char *name);
 Object *dict_new(Eval *eval);
 Object *dict_get(Eval *eval, const Object *dict, const Object *key);
 /* The key's place, or how many there are. */
-size_t dict_place(Eval *eval, const Object *dict, const Object *key);
+size_t dict_entry(Eval *eval, const Object *dict, const Object *key);
 uint64_t object_hash(Eval *eval, const Object *object);
 /* Whether Python would hash it, so that it may be a key. False: reported. */
 bool key_is_fit(Eval *eval, const Object *key, Span at);
@@ -106,7 +106,7 @@ Object *range_new(Eval *eval, Object *const given[3], Span at);
 /* How many numbers it has; false: that is not known, or no int64. */
 bool range_count(const Object *range, int64_t *out);
 uint64_t range_length(const Object *range); /* of three known numbers */
-int64_t range_number(const Object *range, uint64_t place);
+int64_t range_number(const Object *range, uint64_t index);
 bool range_has(const Object *range, int64_t number); /* of one whose count is known */
 
 /* ---- record.c ---- */

@@ -234,7 +234,7 @@ static bool check_atomic_words(const Check *check)
 
 /* From operand `first` on come one index a dimension of it and, if {masked}, a
  * mask: scalars, or tiles like `value`. */
-static bool check_places(const Check *check, const Type *value, int first)
+static bool check_indices(const Check *check, const Type *value, int first)
 {
     const Op *op = check->op;
     const Type *memory = operand_type(check, memory);
@@ -261,19 +261,19 @@ static bool check_places(const Check *check, const Type *value, int first)
 
 bool rule_gather(const Check *check)
 {
-    return check_places(check, result_type(check), operand_index(check->op, indices));
+    return check_indices(check, result_type(check), operand_index(check->op, indices));
 }
 
 bool rule_put(const Check *check)
 {
-    return check_places(check, operand_type(check, value), operand_index(check->op, indices));
+    return check_indices(check, operand_type(check, value), operand_index(check->op, indices));
 }
 
 bool rule_atomic(const Check *check)
 {
     const Type *value = operand_type(check, value);
     const int compares = is_one_of(check->op, ATTR_mode, "cas");
-    return check_places(check, value, operand_index(check->op, more) + compares) &&
+    return check_indices(check, value, operand_index(check->op, more) + compares) &&
            check_atomic_words(check) &&
            require(check, !compares || agree(check, operand_type(check, more), value),
                    "the comparand has the value's type") &&

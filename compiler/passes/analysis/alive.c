@@ -41,12 +41,12 @@ static int end_of(const Alive *alive, const Op *op)
 }
 
 /* The last place where `op` needs a value of `region`. */
-static int place_of_use(const Alive *alive, const Op *op, const Region *region)
+static int number_of_use(const Alive *alive, const Op *op, const Region *region)
 {
-    int place = begin_of(alive, op);
+    int number = begin_of(alive, op);
     for (const Op *at = op; at->parent != region; at = at->parent->parent)
-        if (op_has(at->parent->parent, LOOP)) place = end_of(alive, at->parent->parent);
-    return place;
+        if (op_has(at->parent->parent, LOOP)) number = end_of(alive, at->parent->parent);
+    return number;
 }
 
 /* Threads take what goes from one elementwise op to the next, or to a store, an element at a time.
@@ -89,8 +89,8 @@ static void add(Alive *alive, const Value *value, const Region *region, int begi
     int end = begin;
     if (value->type->kind != TYPE_TILE) return;
     for (const OpUse *use = value->uses; use; use = use->next) {
-        const int place = place_of_use(alive, use->op, region);
-        end = place > end ? place : end;
+        const int number = number_of_use(alive, use->op, region);
+        end = number > end ? number : end;
     }
     if (!is_whole(alive, value, begin, end)) return;
     const int64_t bits = type_elements(value->type) * dtype_bits(value->type->dtype);

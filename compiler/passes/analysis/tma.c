@@ -142,7 +142,7 @@ static const Value *carried_on(const Op *loop, const Value *init)
     return NULL;
 }
 
-static bool same_places(const Op *load, const Op *store)
+static bool same_elements(const Op *load, const Op *store)
 {
     const int first = operand_index(load, offsets), other = operand_index(store, offsets);
     return operand(load, view) == operand(store, view) &&
@@ -151,7 +151,7 @@ static bool same_places(const Op *load, const Op *store)
 
 bool store_replaces(const Op *store, const Op *load)
 {
-    if (load->code != OP_load || !same_places(load, store)) return false;
+    if (load->code != OP_load || !same_elements(load, store)) return false;
     const Value *value = load->results;
     while (value && value != operand(store, value)) value = made_of(value);
     return value && value->use_count == 1;

@@ -54,7 +54,7 @@ static bool is_steady(const Value *value, const Coordinates *dropped)
     return !value_finds(value, is_made_once, NULL);
 }
 
-static bool adds_at_one_place(const Op *sum, const Coordinates *dropped)
+static bool adds_at_one_element(const Op *sum, const Coordinates *dropped)
 {
     for (int i = 0; i < sum->operand_count; i++)
         if (is_where(sum, i) && !is_steady(sum->operands[i], dropped)) return false;
@@ -82,7 +82,7 @@ static bool divide(Gathering *gathering, const Op *sum)
             vec_push(arena, &gathering->dropped, all.data[i]);
     }
     return gathering->dropped.count && gathering->kept.count <= PIECES &&
-           adds_at_one_place(sum, &gathering->dropped);
+           adds_at_one_element(sum, &gathering->dropped);
 }
 
 static Value *wide_value(const Op *sum)
@@ -128,7 +128,7 @@ static void find_sums(Gathering *gathering)
     int64_t registers = 0;
     if (!choose_coordinates(gathering)) return;
     for (Op *op = launch_region(gathering->launch)->first; op; op = op->next) {
-        if (!is_sum(gathering, op) || !adds_at_one_place(op, &gathering->dropped)) continue;
+        if (!is_sum(gathering, op) || !adds_at_one_element(op, &gathering->dropped)) continue;
         const int64_t more = registers_of(gathering->grad, op);
         if (registers + more > COST_BLOCK_SUMS) continue;
         registers += more;
@@ -155,8 +155,8 @@ static Value *count_pieces(Gathering *gathering, Value *total)
     const int64_t each = COST_SUM_THREADS / grad->threads;
     Value *one = build_const(host, DTYPE_i32, 1);
     Value *blocks = build_const(host, DTYPE_i32, grad->target->sm_count * (each > 1 ? each : 1));
-    Value *places = build2(host, OP_max, product_of(host, &gathering->kept), one);
-    Value *pieces = build2(host, OP_max, build2(host, OP_floordiv, blocks, places), one);
+    Value *elements = build2(host, OP_max, product_of(host, &gathering->kept), one);
+    Value *pieces = build2(host, OP_max, build2(host, OP_floordiv, blocks, elements), one);
     return build2(host, OP_min, pieces, total);
 }
 

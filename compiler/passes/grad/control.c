@@ -135,7 +135,7 @@ typedef struct Back {
 } Back;
 
 /* Its number among what is carried. */
-static int place_of(const Back *back, const Export *one)
+static int index_of(const Back *back, const Export *one)
 {
     return one->value->index - (back->loop->code == OP_for);
 }
@@ -165,7 +165,7 @@ static Op *begin_back(Grad *grad, const Back *back, Adjoint *after)
     for (int i = 0; i < 3; i++) vec_push(grad->arena, &operands, bounds[i]);
     for (size_t i = 0; i < back->carried.count; i++) {
         const Export *one = &back->carried.data[i];
-        Value *first = back->results[place_of(back, one)].parts[one->part];
+        Value *first = back->results[index_of(back, one)].parts[one->part];
         const Type *type = adjoint_type(grad, one->value);
         vec_push(grad->arena, &operands, first ? first : number_of(grad, type, 0));
         vec_push(grad->arena, &types, type);
@@ -175,7 +175,7 @@ static Op *begin_back(Grad *grad, const Back *back, Adjoint *after)
     region_add_argument(loop->regions[0], back->begin->type, NULL);
     for (size_t i = 0; i < back->carried.count; i++) {
         const Export *one = &back->carried.data[i];
-        after[place_of(back, one)].parts[one->part] =
+        after[index_of(back, one)].parts[one->part] =
             region_add_argument(loop->regions[0], types.data[i], NULL);
     }
     return loop;
@@ -267,7 +267,7 @@ static void go_back(Grad *grad, Back *back)
     grad->builder = outside;
     for (size_t i = 0; i < back->carried.count; i++) {
         const Export *one = &back->carried.data[i];
-        give_part(grad, back->inits[place_of(back, one)], one->part, &loop->results[i]);
+        give_part(grad, back->inits[index_of(back, one)], one->part, &loop->results[i]);
     }
     for (size_t i = 0; i < exports.count; i++)
         give_part(grad, exports.data[i].value, exports.data[i].part,

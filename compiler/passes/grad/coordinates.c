@@ -220,10 +220,10 @@ static bool views_apart(const Op *atomic, const Coordinate *one)
     if (operand(atomic, memory)->type->rank != 1 || !pointer || pointer->code != OP_ptr_add ||
         !value_constant(operand_list(view, extents)[1], &stride) || stride != 1)
         return false;
-    const Op *place = without_casts(operand(pointer, index))->op;
-    return place && place->code == OP_mul && step_of(one) > 0 &&
-           without_casts(operand(place, a)) == without_casts(one->value) &&
-           at_most(operand_list(view, extents)[0], operand(place, b));
+    const Op *offset = without_casts(operand(pointer, index))->op;
+    return offset && offset->code == OP_mul && step_of(one) > 0 &&
+           without_casts(operand(offset, a)) == without_casts(one->value) &&
+           at_most(operand_list(view, extents)[0], operand(offset, b));
 }
 
 bool adds_apart(const Op *atomic, const Coordinates *coordinates)

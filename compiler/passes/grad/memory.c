@@ -120,11 +120,11 @@ Value *memory_adjoint(Grad *grad, Value *memory)
 
 /* ---- made, and zero ---- */
 
-static void clear_elements(Grad *grad, Value *memory, int dim, ValueVec *places)
+static void clear_elements(Grad *grad, Value *memory, int dim, ValueVec *operands)
 {
     Builder *builder = &grad->builder;
     if (dim == memory->type->rank) {
-        build_op(builder, OP_element_store, (int)places->count, places->data, 0, NULL);
+        build_op(builder, OP_element_store, (int)operands->count, operands->data, 0, NULL);
         return;
     }
     Value *bounds[] = {build_const(builder, DTYPE_i32, 0),
@@ -133,8 +133,8 @@ static void clear_elements(Grad *grad, Value *memory, int dim, ValueVec *places)
     Op *loop = build_op(builder, OP_for, 3, bounds, 0, NULL);
     const Builder outside = *builder;
     *builder = builder_at_end(loop->regions[0], outside.span);
-    vec_push(grad->arena, places, region_add_argument(loop->regions[0], bounds[0]->type, NULL));
-    clear_elements(grad, memory, dim + 1, places);
+    vec_push(grad->arena, operands, region_add_argument(loop->regions[0], bounds[0]->type, NULL));
+    clear_elements(grad, memory, dim + 1, operands);
     build_op(builder, OP_yield, 0, NULL, 0, NULL);
     *builder = outside;
 }
@@ -143,16 +143,16 @@ static void clear(Grad *grad, Value *memory)
 {
     const Type *type = memory->type;
     const Type *scalar = type_scalar(grad->kernel->types, type->dtype);
-    ValueVec places = {0};
+    ValueVec operands = {0};
     if (type->kind == TYPE_SHARED) {
         const Type *tile =
             type_tile(grad->kernel->types, type->dtype, type->rank, type->shape, NULL);
         build2(&grad->builder, OP_shared_store, memory, number_of(grad, tile, 0));
         return;
     }
-    vec_push(grad->arena, &places, memory);
-    vec_push(grad->arena, &places, number_of(grad, scalar, 0));
-    clear_elements(grad, memory, 0, &places);
+    vec_push(grad->arena, &operands, memory);
+    vec_push(grad->arena, &operands, number_of(grad, scalar, 0));
+    clear_elements(grad, memory, 0, &operands);
 }
 
 void memory_open(Grad *grad, const Region *region)

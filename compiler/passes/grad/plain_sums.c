@@ -29,7 +29,7 @@ Value *without_cast(Value *value)
 
 /* ---- which ---- */
 
-static bool same_places(const Op *a, const Op *b)
+static bool same_elements(const Op *a, const Op *b)
 {
     const int first = operand_index(a, more);
     return operand(a, memory) == operand(b, memory) && op_same_operands(a, first, b, first) &&
@@ -43,7 +43,7 @@ static bool is_alone(const OpVec *effects, const Op *sum)
     for (size_t i = 0; i < effects->count; i++) {
         const Op *other = effects->data[i];
         const bool same = view_pointer(other) == pointer;
-        if (same && (other->code != OP_atomic || !same_places(sum, other))) return false;
+        if (same && (other->code != OP_atomic || !same_elements(sum, other))) return false;
     }
     return !pointer->op;
 }
@@ -74,7 +74,7 @@ static bool offsets_of(const Op *sum, Value **offsets, int64_t *dims)
 
 /* ---- sums that begin with what is there ---- */
 
-static bool carries_sum(const Op *loop, int place);
+static bool carries_sum(const Op *loop, int number);
 
 /* The value goes on as that result alone, and more is added to it. */
 static bool goes_on(const Value *value, const Value *result)
@@ -87,9 +87,10 @@ static bool goes_on(const Value *value, const Value *result)
 }
 
 /* Nothing is made of what the loop carries there but a sum with products. */
-static bool carries_sum(const Op *loop, int place)
+static bool carries_sum(const Op *loop, int number)
 {
-    return goes_on(loop->regions[0]->arguments[1 + place], loop->regions[0]->last->operands[place]);
+    return goes_on(loop->regions[0]->arguments[1 + number],
+                   loop->regions[0]->last->operands[number]);
 }
 
 static bool stands_before(const Value *value, const Op *op)
@@ -99,7 +100,7 @@ static bool stands_before(const Value *value, const Op *op)
 
 /* The loop that makes a sum from zero on, if it can begin with what is at the place. */
 static Op *loop_of(const Grad *grad, const Op *sum, const Value *value, int count,
-                   Value *const *places)
+                   Value *const *operands)
 {
     Op *loop = value->op;
     bool is_product = false;
@@ -110,18 +111,18 @@ static Op *loop_of(const Grad *grad, const Op *sum, const Value *value, int coun
         !carries_sum(loop, value->index))
         return NULL;
     for (int i = 0; i < count; i++)
-        if (!stands_before(places[i], loop)) return NULL;
+        if (!stands_before(operands[i], loop)) return NULL;
     return loop;
 }
 
 /* The value with what is there: at its beginning, or at its end. */
-static Value *with_memory(Grad *grad, const Op *sum, Value *value, int count, Value *const *places,
-                          const int64_t *dims)
+static Value *with_memory(Grad *grad, const Op *sum, Value *value, int count,
+                          Value *const *operands, const int64_t *dims)
 {
     const Type *type = operand(sum, value)->type;
-    Op *loop = loop_of(grad, sum, value, count, places);
+    Op *loop = loop_of(grad, sum, value, count, operands);
     Builder builder = builder_before(loop ? loop : (Op *)(uintptr_t)sum);
-    Op *load = build_op(&builder, OP_load, count, places, 1, &type);
+    Op *load = build_op(&builder, OP_load, count, operands, 1, &type);
     op_set_ints(load, ATTR_dims, type->rank, dims);
     Value *before = build_cast(&builder, value->type->dtype, load->results);
     if (!loop) return build2(&builder, OP_add, before, value);

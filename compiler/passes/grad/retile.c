@@ -37,12 +37,12 @@ typedef struct Tiling {
 
 /* ---- axes ---- */
 
-static bool is_place_of(const Op *op, const Value *place)
+static bool is_offset_of(const Op *op, const Value *offset)
 {
     if (op->code != OP_load && op->code != OP_store) return false;
     const int first = operand_index(op, offsets);
     for (int i = 0; i < first; i++)
-        if (op->operands[i] == place) return false;
+        if (op->operands[i] == offset) return false;
     return true;
 }
 
@@ -53,17 +53,17 @@ static void set_length(Axis *axis, int64_t length)
 }
 
 /* All that is made of an index is offsets of tiles, side by side. */
-static void look_at_uses(Axis *axis, const Value *value, bool is_place)
+static void look_at_uses(Axis *axis, const Value *value, bool is_offset)
 {
     for (const OpUse *use = value->uses; use && !axis->is_fixed; use = use->next) {
         Op *op = use->op;
         int64_t length;
         if (op->code == OP_cast && dtype_is_integer(op->results->type->dtype)) {
-            look_at_uses(axis, op->results, is_place);
-        } else if (!is_place && op->code == OP_mul && value_constant(operand(op, b), &length)) {
+            look_at_uses(axis, op->results, is_offset);
+        } else if (!is_offset && op->code == OP_mul && value_constant(operand(op, b), &length)) {
             set_length(axis, length);
             look_at_uses(axis, op->results, true);
-        } else if (!is_place || !is_place_of(op, value)) {
+        } else if (!is_offset || !is_offset_of(op, value)) {
             axis->is_fixed = true;
         }
     }
@@ -368,10 +368,10 @@ static void set_constant(Op *op, int operand, int64_t number)
 }
 
 /* Each product of the index with a tile's length. */
-static void resize_places(const Axis *axis, const Value *value)
+static void resize_offsets(const Axis *axis, const Value *value)
 {
     for (const OpUse *use = value->uses; use; use = use->next) {
-        if (use->op->code == OP_cast) resize_places(axis, use->op->results);
+        if (use->op->code == OP_cast) resize_offsets(axis, use->op->results);
         if (use->op->code == OP_mul) set_constant(use->op, operand_index(use->op, b), axis->fresh);
     }
 }
@@ -389,7 +389,7 @@ static void shorten_loop(const Axis *axis)
     const int64_t each = length == 1 ? axis->length / axis->fresh : axis->length;
     op_set_operand(loop, end, build2(&builder, OP_mul, tiles, build_const(&builder, dtype, each)));
     if (length == 1)
-        resize_places(axis, axis->index);
+        resize_offsets(axis, axis->index);
     else
         set_constant(loop, step, axis->fresh);
 }
@@ -400,7 +400,7 @@ static void lengthen_grid(Tiling *tiling, const Axis *axis)
     Value *tiles = tiles_along(tiling, axis);
     op_set_operand(tiling->launch, axis->dim,
                    quotient_up(&host, tiles, axis->fresh / axis->length));
-    resize_places(axis, axis->index);
+    resize_offsets(axis, axis->index);
 }
 
 static void exchange(Tiling *tiling, Axis *side, Axis *step)

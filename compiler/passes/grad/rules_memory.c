@@ -117,21 +117,21 @@ void adjoint_store(Grad *grad, Op *op)
     Value *memory = adjoint_memory(grad, op, view);
     if (!memory) return;
     const int first = operand_index(op, offsets);
-    ValueVec places = behind(grad, 1, &memory, op, first);
+    ValueVec operands = behind(grad, 1, &memory, op, first);
     const Type *type = type_with_dtype(grad->kernel->types, value->type, memory->type->dtype);
-    Op *load = build_op(&grad->builder, OP_load, (int)places.count, places.data, 1, &type);
+    Op *load = build_op(&grad->builder, OP_load, (int)operands.count, operands.data, 1, &type);
     op_keep_attr(load, op, ATTR_dims);
     give_total(grad, value, load->results);
     if (!memory_is_consumed(grad, view)) return;
     Value *head[] = {memory, number_of(grad, type, 0)};
-    places = behind(grad, 2, head, op, first);
-    Op *store = build_op(&grad->builder, OP_store, (int)places.count, places.data, 0, NULL);
+    operands = behind(grad, 2, head, op, first);
+    Op *store = build_op(&grad->builder, OP_store, (int)operands.count, operands.data, 0, NULL);
     op_keep_attr(note_clear(grad, store), op, ATTR_dims);
 }
 
 /* ---- elements at indices of their own ---- */
 
-static void keep_places(Op *to, const Op *from)
+static void keep_bounds(Op *to, const Op *from)
 {
     op_keep_attr(to, from, ATTR_dims);
     op_keep_attr(to, from, ATTR_masked);
@@ -147,7 +147,7 @@ void adjoint_gather(Grad *grad, Op *op)
     ValueVec all = behind(grad, 2, head, op, operand_index(op, indices));
     const Type *type = head[1]->type;
     Op *sum = build_op(&grad->builder, OP_atomic, (int)all.count, all.data, 1, &type);
-    keep_places(as_sum(grad, sum, memory), op);
+    keep_bounds(as_sum(grad, sum, memory), op);
 }
 
 /* What stands where the op wrote. */
@@ -157,7 +157,7 @@ static Value *gathered(Grad *grad, const Op *op, Value *memory, int first)
     const Type *type =
         type_with_dtype(grad->kernel->types, operand(op, value)->type, memory->type->dtype);
     Op *gather = build_op(&grad->builder, OP_gather, (int)all.count, all.data, 1, &type);
-    keep_places(gather, op);
+    keep_bounds(gather, op);
     return gather->results;
 }
 
@@ -172,7 +172,7 @@ void adjoint_put(Grad *grad, Op *op)
     if (!memory_is_consumed(grad, operand(op, memory))) return;
     Value *head[] = {memory, number_of(grad, adjoint->type, 0)};
     ValueVec all = behind(grad, 2, head, op, first);
-    keep_places(
+    keep_bounds(
         note_clear(grad, build_op(&grad->builder, OP_put, (int)all.count, all.data, 0, NULL)), op);
 }
 
@@ -228,13 +228,13 @@ static void add_element(Grad *grad, Value *memory, Value *adjoint, const Op *op,
 static void add_to_local(Grad *grad, Value *memory, Value *adjoint, const Op *op)
 {
     const int first = operand_index(op, indices);
-    ValueVec places = behind(grad, 1, &memory, op, first);
-    Value *before = build(&grad->builder, OP_element_load, (int)places.count, places.data);
+    ValueVec operands = behind(grad, 1, &memory, op, first);
+    Value *before = build(&grad->builder, OP_element_load, (int)operands.count, operands.data);
     Value *sum = build2(&grad->builder, OP_add, before,
                         build_cast(&grad->builder, before->type->dtype, adjoint));
     Value *head[] = {memory, sum};
-    places = behind(grad, 2, head, op, first);
-    build_op(&grad->builder, OP_element_store, (int)places.count, places.data, 0, NULL);
+    operands = behind(grad, 2, head, op, first);
+    build_op(&grad->builder, OP_element_store, (int)operands.count, operands.data, 0, NULL);
 }
 
 /* The tile's adjoint by way of shared memory, to which each thread adds its own. */
@@ -315,15 +315,16 @@ void adjoint_element_store(Grad *grad, Op *op)
     if (!holds_floats(operand(op, memory))) return;
     Value *memory = adjoint_memory(grad, op, operand(op, memory));
     if (!memory) return;
-    ValueVec places = behind(grad, 1, &memory, op, first);
-    Value *adjoint = build(&grad->builder, OP_element_load, (int)places.count, places.data);
+    ValueVec operands = behind(grad, 1, &memory, op, first);
+    Value *adjoint = build(&grad->builder, OP_element_load, (int)operands.count, operands.data);
     const bool alike =
         memory->type->kind != TYPE_LOCAL && is_alike(grad, op) && !in_parted(grad, op);
     give(grad, operand(op, value), alike ? PART_TOTAL : PART_OWN, adjoint);
     if (!memory_is_consumed(grad, operand(op, memory))) return;
     Value *head[] = {memory, number_of(grad, adjoint->type, 0)};
-    places = behind(grad, 2, head, op, first);
-    Op *store = build_op(&grad->builder, OP_element_store, (int)places.count, places.data, 0, NULL);
+    operands = behind(grad, 2, head, op, first);
+    Op *store =
+        build_op(&grad->builder, OP_element_store, (int)operands.count, operands.data, 0, NULL);
     op_keep_attr(store, op, ATTR_once);
     op_keep_attr(note_clear(grad, store), op, ATTR_idle);
 }
@@ -335,12 +336,12 @@ void adjoint_element_atomic(Grad *grad, Op *op)
     Value *memory = adjoint_memory(grad, op, operand(op, memory));
     if (!memory) return;
     const int first = operand_index(op, indices);
-    ValueVec places = behind(grad, 1, &memory, op, first);
-    Value *adjoint = build(&grad->builder, OP_element_load, (int)places.count, places.data);
+    ValueVec operands = behind(grad, 1, &memory, op, first);
+    Value *adjoint = build(&grad->builder, OP_element_load, (int)operands.count, operands.data);
     if (is_extreme(op)) {
         Value *at = replayed(grad, operand(op, memory));
-        places = behind(grad, 1, &at, op, first);
-        Value *now = build(&grad->builder, OP_element_load, (int)places.count, places.data);
+        operands = behind(grad, 1, &at, op, first);
+        Value *now = build(&grad->builder, OP_element_load, (int)operands.count, operands.data);
         map_set(grad->arena, &grad->settled, now->op, op);
         Value *is_it = build_cmp(&grad->builder, "eq", replayed(grad, value), now);
         adjoint =

@@ -141,11 +141,11 @@ static Value *stored(Grad *grad, Value *tile)
 }
 
 /* Along the dimension the elements at these places. */
-static Value *picked(Grad *grad, Value *tile, int dim, Value *places)
+static Value *picked(Grad *grad, Value *tile, int dim, Value *indices)
 {
     Value *operands[1 + TYPE_RANK] = {stored(grad, tile)};
     for (int d = 0; d < tile->type->rank; d++)
-        operands[1 + d] = d == dim ? places : coordinate(grad, tile->type, d);
+        operands[1 + d] = d == dim ? indices : coordinate(grad, tile->type, d);
     const Type *type = tile->type;
     return build_op(&grad->builder, OP_gather, 1 + type->rank, operands, 1, &type)->results;
 }
@@ -163,10 +163,10 @@ static Value *neighbours(Grad *grad, Value *tile, int dim, int step)
 {
     Builder *builder = &grad->builder;
     Value *at = coordinate(grad, tile->type, dim);
-    Value *place = build2(builder, OP_add, at, integer_of(grad, at->type, step));
+    Value *index = build2(builder, OP_add, at, integer_of(grad, at->type, step));
     const int64_t border = step < 0 ? 0 : tile->type->shape[dim] - 1;
-    place = build2(builder, step < 0 ? OP_max : OP_min, place, integer_of(grad, at->type, border));
-    return picked(grad, tile, dim, place);
+    index = build2(builder, step < 0 ? OP_max : OP_min, index, integer_of(grad, at->type, border));
+    return picked(grad, tile, dim, index);
 }
 
 static Value *scanned(Grad *grad, Value *a, int dim, const char *mode)
@@ -187,7 +187,7 @@ static Value *through_sums(Grad *grad, const Op *op, Value *adjoint, int dim)
 
 /* Of each place that of the first of those up to it that is the greatest, or least: the last one at
  * which something came that was more than all before it. */
-static Value *places_found(Grad *grad, const Op *op, int dim, bool is_max)
+static Value *indices_found(Grad *grad, const Op *op, int dim, bool is_max)
 {
     Builder *builder = &grad->builder;
     Value *a = primal(grad, operand(op, a)), *before = primal(grad, op->results);
@@ -197,13 +197,13 @@ static Value *places_found(Grad *grad, const Op *op, int dim, bool is_max)
     return scanned(grad, build3(builder, OP_select, is_more, at, first), dim, "max");
 }
 
-static Value *sums_at(Grad *grad, Value *adjoint, int dim, Value *places)
+static Value *sums_at(Grad *grad, Value *adjoint, int dim, Value *indices)
 {
     Builder *builder = &grad->builder;
     Value *memory = stored(grad, number_of(grad, adjoint->type, 0));
     Value *operands[2 + TYPE_RANK] = {memory, adjoint};
     for (int d = 0; d < adjoint->type->rank; d++)
-        operands[2 + d] = d == dim ? places : coordinate(grad, adjoint->type, d);
+        operands[2 + d] = d == dim ? indices : coordinate(grad, adjoint->type, d);
     const Type *type = adjoint->type;
     as_sum(grad, build_op(builder, OP_atomic, 2 + type->rank, operands, 1, &type), memory);
     return build1(builder, OP_shared_load, memory);
@@ -213,7 +213,7 @@ static Value *sums_at(Grad *grad, Value *adjoint, int dim, Value *places)
 static Value *through_extremes(Grad *grad, const Op *op, Value *adjoint, int dim, bool is_max)
 {
     Builder *builder = &grad->builder;
-    Value *places = places_found(grad, op, dim, is_max);
+    Value *indices = indices_found(grad, op, dim, is_max);
     if (op_int(op, ATTR_exclusive, 0)) {
         Value *at = coordinate(grad, adjoint->type, dim);
         Value *last = integer_of(grad, at->type, adjoint->type->shape[dim] - 1);
@@ -221,7 +221,7 @@ static Value *through_extremes(Grad *grad, const Op *op, Value *adjoint, int dim
         adjoint = build3(builder, OP_select, is_last, number_of(grad, adjoint->type, 0),
                          neighbours(grad, adjoint, dim, 1));
     }
-    return sums_at(grad, adjoint, dim, places);
+    return sums_at(grad, adjoint, dim, indices);
 }
 
 void adjoint_scan(Grad *grad, Op *op)

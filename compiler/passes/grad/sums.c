@@ -126,10 +126,10 @@ static void copy_ops(Split *split, const Region *region, bool inner)
 }
 
 /* Zero in the sum's type, and the loops along what is dropped, which carry it. */
-static Value *sum_along(Split *split, size_t place, Value *sum)
+static Value *sum_along(Split *split, size_t dim, Value *sum)
 {
     Builder *builder = &split->builder;
-    if (place == split->dropped.count) {
+    if (dim == split->dropped.count) {
         copy_ops(split, launch_region(split->launch), true);
         Value *a = map_get(&split->values, operand(split->dot, a));
         Value *b = map_get(&split->values, operand(split->dot, b));
@@ -137,7 +137,7 @@ static Value *sum_along(Split *split, size_t place, Value *sum)
         op_keep_attr(product->op, split->dot, ATTR_tf32);
         return product;
     }
-    const Coordinate *one = &split->dropped.data[place];
+    const Coordinate *one = &split->dropped.data[dim];
     Value *operands[4] = {0};
     for (int i = 0; one->loop && i < 3; i++) operands[i] = in_launch(split, one->loop->operands[i]);
     if (!one->loop) {
@@ -153,7 +153,7 @@ static Value *sum_along(Split *split, size_t place, Value *sum)
     map_set(split->grad->arena, &split->values, one->value,
             build_cast(builder, one->value->type->dtype, index));
     Value *before = region_add_argument(loop->regions[0], sum->type, NULL);
-    Value *after = sum_along(split, place + 1, before);
+    Value *after = sum_along(split, dim + 1, before);
     build_op(builder, OP_yield, 1, &after, 0, NULL);
     *builder = outside;
     return loop->results;

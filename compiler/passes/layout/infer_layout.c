@@ -300,7 +300,7 @@ static void choose_dot_operands(Classes *classes)
 }
 
 typedef struct WeighedAccess {
-    size_t place; /* in the text */
+    size_t index; /* in the text */
     int64_t weight;
 } WeighedAccess;
 
@@ -315,7 +315,7 @@ static int by_weight(const void *a, const void *b)
 {
     const WeighedAccess *x = a, *y = b;
     if (x->weight != y->weight) return x->weight > y->weight ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static WeighedAccess *weigh_accesses(const Classes *classes)
@@ -332,7 +332,7 @@ static void choose_accesses(Classes *classes)
 {
     const WeighedAccess *order = weigh_accesses(classes);
     for (size_t i = 0; i < classes->accesses.count; i++) {
-        Op *op = classes->accesses.data[order[i].place];
+        Op *op = classes->accesses.data[order[i].index];
         const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
         if (known(classes, value)) continue;
         inference_enter(classes->inference, op);

@@ -405,11 +405,12 @@ int layout_register_replicas(const Layout *layout)
 
 /* ---- registers by coordinates ---- */
 
-static int64_t place_of(const RegisterIndex *index, const int32_t *coordinates)
+static int64_t linear_index(const RegisterIndex *index, const int32_t *coordinates)
 {
-    int64_t place = 0;
-    for (int d = 0; d < index->layout->rank; d++) place = place * index->extent[d] + coordinates[d];
-    return place;
+    int64_t linear = 0;
+    for (int d = 0; d < index->layout->rank; d++)
+        linear = linear * index->extent[d] + coordinates[d];
+    return linear;
 }
 
 RegisterIndex register_index(Lower *lower, const Layout *layout)
@@ -425,7 +426,7 @@ RegisterIndex register_index(Lower *lower, const Layout *layout)
     for (int reg = layout_registers(layout) - 1; reg >= 0; reg--) {
         int32_t coordinates[LAYOUT_RANK];
         layout_coordinates(layout, reg, 0, 0, coordinates);
-        index.at[place_of(&index, coordinates)] = reg;
+        index.at[linear_index(&index, coordinates)] = reg;
     }
     return index;
 }
@@ -434,7 +435,7 @@ int register_at(const RegisterIndex *index, const int32_t *coordinates)
 {
     for (int d = 0; d < index->layout->rank; d++)
         if (coordinates[d] < 0 || coordinates[d] >= index->extent[d]) return -1;
-    return index->at[place_of(index, coordinates)];
+    return index->at[linear_index(index, coordinates)];
 }
 
 int register_of(const RegisterIndex *index, int32_t row, int32_t column)

@@ -96,13 +96,13 @@ static void find_in_shared(Lower *lower, Element *element)
 static void find_in_local(Lower *lower, Element *element)
 {
     const Type *type = operand(element->op, memory)->type;
-    Value *place = address_const(lower, DTYPE_i32, 0);
+    Value *offset = address_const(lower, DTYPE_i32, 0);
     for (int d = 0; d < type->rank; d++) {
-        place = address_op(lower, OP_mul, place, address_const(lower, DTYPE_i32, type->shape[d]));
-        place = address_op(lower, OP_add, place, checked_index(lower, element, d));
+        offset = address_op(lower, OP_mul, offset, address_const(lower, DTYPE_i32, type->shape[d]));
+        offset = address_op(lower, OP_add, offset, checked_index(lower, element, d));
     }
     element->pointer =
-        address_op(lower, OP_ptr_add, lower_scalar(lower, operand(element->op, memory)), place);
+        address_op(lower, OP_ptr_add, lower_scalar(lower, operand(element->op, memory)), offset);
 }
 
 /* ---- the ops ---- */

@@ -138,14 +138,14 @@ static bool part_source(const Op *op, const int32_t *result, int32_t *out)
 static bool reshape_source(const Op *op, const int32_t *result, int32_t *out)
 {
     const Type *from = operand(op, a)->type, *to = op->results[0].type;
-    int64_t place = 0;
+    int64_t linear = 0;
     for (int d = 0; d < to->rank; d++) {
         if (result[d] >= to->shape[d]) return false;
-        place = place * to->shape[d] + result[d];
+        linear = linear * to->shape[d] + result[d];
     }
     for (int d = from->rank - 1; d >= 0; d--) {
-        out[d] = (int32_t)(place % from->shape[d]);
-        place /= from->shape[d];
+        out[d] = (int32_t)(linear % from->shape[d]);
+        linear /= from->shape[d];
     }
     return true;
 }

@@ -85,9 +85,9 @@ static bool lets_pass(const Op *op, const Op *access)
 static bool add_to_row(Lower *lower, Row *row, Op *op, int64_t distance)
 {
     if (!is_near(distance)) return true;
-    Op **place = &row->around[NEIGHBOURS + distance];
-    if (*place) return op->code == OP_element_load;
-    if (!map_has(&lower->joined, op) && !op_int(op, ATTR_once, 0)) *place = op;
+    Op **slot = &row->around[NEIGHBOURS + distance];
+    if (*slot) return op->code == OP_element_load;
+    if (!map_has(&lower->joined, op) && !op_int(op, ATTR_once, 0)) *slot = op;
     return true;
 }
 

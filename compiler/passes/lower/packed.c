@@ -11,21 +11,21 @@ typedef struct Spot {
     int64_t more; /* and these */
 } Spot;
 
-static Spot place_of(Lower *lower, Value *pointer)
+static Spot spot_of(Lower *lower, Value *pointer)
 {
-    Spot place = {.base = pointer};
-    while (place.base->op && place.base->op->code == OP_ptr_add) {
-        Value *step = operand(place.base->op, index);
+    Spot spot = {.base = pointer};
+    while (spot.base->op && spot.base->op->code == OP_ptr_add) {
+        Value *step = operand(spot.base->op, index);
         int64_t number, sum;
-        place.base = operand(place.base->op, pointer);
-        if (value_constant(step, &number) && !__builtin_add_overflow(place.more, number, &sum)) {
-            place.more = sum;
+        spot.base = operand(spot.base->op, pointer);
+        if (value_constant(step, &number) && !__builtin_add_overflow(spot.more, number, &sum)) {
+            spot.more = sum;
             continue;
         }
         step = address_cast(lower, DTYPE_i64, step);
-        place.steps = place.steps ? address_op(lower, OP_add, step, place.steps) : step;
+        spot.steps = spot.steps ? address_op(lower, OP_add, step, spot.steps) : step;
     }
-    return place;
+    return spot;
 }
 
 static int log2_of(int power)
@@ -48,13 +48,13 @@ Value *packed_address(Lower *lower, Value *pointer)
 {
     const DType dtype = pointer->type->dtype;
     const int each = 8 / dtype_memory_bits(dtype);
-    Spot place = place_of(lower, pointer);
-    if (place.more % each != 0) {
-        place.steps = place.steps ? address_add_number(lower, place.steps, place.more)
-                                  : address_const(lower, DTYPE_i64, place.more);
-        place.more = 0;
+    Spot spot = spot_of(lower, pointer);
+    if (spot.more % each != 0) {
+        spot.steps = spot.steps ? address_add_number(lower, spot.steps, spot.more)
+                                : address_const(lower, DTYPE_i64, spot.more);
+        spot.more = 0;
     }
-    return byte_at(lower, place.base, place.steps, place.more, each);
+    return byte_at(lower, spot.base, spot.steps, spot.more, each);
 }
 
 typedef struct Bits {
@@ -64,16 +64,16 @@ typedef struct Bits {
 static Bits bits_of(Lower *lower, Value *pointer)
 {
     const int size = dtype_memory_bits(pointer->type->dtype), each = 8 / size;
-    const Spot place = place_of(lower, pointer);
-    if (!place.steps && place.more >= 0)
-        return (Bits){byte_at(lower, place.base, NULL, place.more, each),
-                      address_const(lower, DTYPE_i32, place.more % each * size)};
-    Value *steps = place.steps ? address_add_number(lower, place.steps, place.more)
-                               : address_const(lower, DTYPE_i64, place.more);
+    const Spot spot = spot_of(lower, pointer);
+    if (!spot.steps && spot.more >= 0)
+        return (Bits){byte_at(lower, spot.base, NULL, spot.more, each),
+                      address_const(lower, DTYPE_i32, spot.more % each * size)};
+    Value *steps = spot.steps ? address_add_number(lower, spot.steps, spot.more)
+                              : address_const(lower, DTYPE_i64, spot.more);
     Value *in_byte = address_op(lower, OP_and, address_cast(lower, DTYPE_i32, steps),
                                 address_const(lower, DTYPE_i32, each - 1));
     return (Bits){
-        byte_at(lower, place.base, steps, 0, each),
+        byte_at(lower, spot.base, steps, 0, each),
         address_op(lower, OP_shl, in_byte, address_const(lower, DTYPE_i32, log2_of(size)))};
 }
 

@@ -273,21 +273,21 @@ static int sort_registers(Lower *lower, const Scan *scan, Position **out)
 {
     const int registers = layout_registers(scan->layout),
               replicas = layout_register_replicas(scan->layout);
-    Position *places = arena_new_array(lower->arena, Position, registers);
+    Position *positions = arena_new_array(lower->arena, Position, registers);
     int count = 0;
     for (int reg = 0; reg < registers; reg++) {
         if (reg & replicas) continue;
         int32_t at[LAYOUT_RANK] = {0};
         layout_coordinates(scan->layout, reg, 0, 0, at);
-        Position place = {.reg = reg};
+        Position position = {.reg = reg};
         int stage = 0;
         for (int d = 0; d < scan->layout->rank; d++)
-            if (d != scan->dim) place.at[stage++] = at[d];
-        place.at[stage] = at[scan->dim];
-        places[count++] = place;
+            if (d != scan->dim) position.at[stage++] = at[d];
+        position.at[stage] = at[scan->dim];
+        positions[count++] = position;
     }
-    qsort(places, (size_t)count, sizeof *places, compare_positions);
-    *out = places;
+    qsort(positions, (size_t)count, sizeof *positions, compare_positions);
+    *out = positions;
     return count;
 }
 
@@ -300,12 +300,13 @@ void lower_scan(Lower *lower, Op *op)
 {
     const Scan scan = scan_of(lower, op);
     Value **from = lower_tile(lower, operand(op, a)), **to = lower_new_tile(lower, &op->results[0]);
-    Position *places;
-    const int count = sort_registers(lower, &scan, &places);
+    Position *positions;
+    const int count = sort_registers(lower, &scan, &positions);
     int *line = arena_new_array(lower->arena, int, count);
     for (int begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && same_line(&scan, &places[begin], &places[end]); end++)
-            line[end - begin] = places[end].reg;
+        for (end = begin; end < count && same_line(&scan, &positions[begin], &positions[end]);
+             end++)
+            line[end - begin] = positions[end].reg;
         scan_line(lower, &scan, line, end - begin, from, to);
     }
     const int replicas = layout_register_replicas(scan.layout);

@@ -16,12 +16,12 @@ typedef struct Scattered {
 static int needed_bounds(Lower *lower, const Op *op, int dim, const Value *index)
 {
     const Value *memory = operand(op, memory);
-    const Facts place = facts_of(lower->facts, index);
+    const Facts position = facts_of(lower->facts, index);
     const int64_t known = memory->type->shape[dim];
     const int64_t least = memory->type->kind == TYPE_VIEW
                               ? facts_of(lower->facts, operand_list(memory->op, extents)[dim]).low
                               : known;
-    return (place.low >= 0 ? 0 : BOUND_LOW) | (place.high < least ? 0 : BOUND_HIGH);
+    return (position.low >= 0 ? 0 : BOUND_LOW) | (position.high < least ? 0 : BOUND_HIGH);
 }
 
 static Scattered scattered_of(Lower *lower, Op *op)
@@ -44,7 +44,7 @@ static Scattered scattered_of(Lower *lower, Op *op)
     return scattered;
 }
 
-static Value *place_along(const Lower *lower, const Scattered *scattered, int reg, int dim)
+static Value *position_along(const Lower *lower, const Scattered *scattered, int reg, int dim)
 {
     return scattered->indices[dim]
                ? scattered->indices[dim][reg]
@@ -57,17 +57,18 @@ static Value *inside(Lower *lower, const Scattered *scattered, int reg, int dim,
     const Value *memory = operand(scattered->op, memory);
     const int bounds = scattered->bounds[dim];
     if (!bounds) return predicate;
-    Value *place = address_cast(lower, DTYPE_i64, place_along(lower, scattered, reg, dim));
+    Value *position = address_cast(lower, DTYPE_i64, position_along(lower, scattered, reg, dim));
     Value *extent = memory->type->kind == TYPE_VIEW
                         ? lower_scalar(lower, operand_list(memory->op, extents)[dim])
                         : address_const(lower, DTYPE_i64, memory->type->shape[dim]);
     if (bounds & BOUND_LOW)
-        predicate = address_and(
-            lower, predicate, address_cmp(lower, "ge", place, address_const(lower, DTYPE_i64, 0)));
+        predicate =
+            address_and(lower, predicate,
+                        address_cmp(lower, "ge", position, address_const(lower, DTYPE_i64, 0)));
     if (bounds & BOUND_HIGH)
         predicate =
             address_and(lower, predicate,
-                        address_cmp(lower, "lt", place, address_cast(lower, DTYPE_i64, extent)));
+                        address_cmp(lower, "lt", position, address_cast(lower, DTYPE_i64, extent)));
     return predicate;
 }
 
@@ -77,10 +78,11 @@ static void watch(Lower *lower, const Scattered *scattered, int reg, int dim, Va
 {
     const Value *memory = operand(scattered->op, memory);
     if (!scattered->bounds[dim] || !op_int(scattered->op, ATTR_watched, 0)) return;
-    Value *place = address_cast(lower, DTYPE_i64, place_along(lower, scattered, reg, dim));
+    Value *position = address_cast(lower, DTYPE_i64, position_along(lower, scattered, reg, dim));
     if (predicate)
-        place = build3(&lower->at, OP_select, predicate, place, address_const(lower, DTYPE_i64, 0));
-    lower_check_index(lower, place, memory->type->shape[dim]);
+        position =
+            build3(&lower->at, OP_select, predicate, position, address_const(lower, DTYPE_i64, 0));
+    lower_check_index(lower, position, memory->type->shape[dim]);
 }
 
 /* False: no thread has anything to do for this register. */
@@ -101,12 +103,12 @@ static bool is_done(Lower *lower, const Scattered *scattered, int reg, Value **p
     return true;
 }
 
-static Value *view_element(Lower *lower, const Op *view, int rank, Value *const *places)
+static Value *view_element(Lower *lower, const Op *view, int rank, Value *const *positions)
 {
     Value *pointer = lower_scalar(lower, operand(view, pointer));
     for (int d = 0; d < rank; d++) {
         Value *stride = lower_scalar(lower, operand_list(view, extents)[rank + d]);
-        Value *step = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, places[d]),
+        Value *step = address_op(lower, OP_mul, address_cast(lower, DTYPE_i64, positions[d]),
                                  address_cast(lower, DTYPE_i64, stride));
         pointer = address_op(lower, OP_ptr_add, pointer, step);
     }
@@ -117,14 +119,14 @@ static Value *element_pointer(Lower *lower, const Scattered *scattered, int reg)
 {
     const Value *memory = operand(scattered->op, memory);
     const int rank = memory->type->rank;
-    Value *places[LAYOUT_RANK];
+    Value *positions[LAYOUT_RANK];
     for (int d = 0; d < rank; d++) {
-        places[d] = place_along(lower, scattered, reg, d);
+        positions[d] = position_along(lower, scattered, reg, d);
         if (memory->type->kind == TYPE_SHARED)
-            places[d] = address_cast(lower, DTYPE_i32, places[d]);
+            positions[d] = address_cast(lower, DTYPE_i32, positions[d]);
     }
-    return memory->type->kind == TYPE_VIEW ? view_element(lower, memory->op, rank, places)
-                                           : shared_element(lower, memory, places);
+    return memory->type->kind == TYPE_VIEW ? view_element(lower, memory->op, rank, positions)
+                                           : shared_element(lower, memory, positions);
 }
 
 /* A lower register that reads the same element; -1: there is none. */

@@ -181,9 +181,9 @@ static Value *scattered_pointer(Lower *lower, const SharedAccess *access, int re
     for (int d = 0; d < part->whole->rank; d++) at[d] = part->offsets[d];
     for (int i = 0; i < access->coordinates.layout->rank; i++) {
         const Coordinate own = coordinate_at(lower, &access->coordinates, reg, i);
-        Value **place = &at[part->dims[i]];
-        *place = added(lower, *place, own.variable);
-        if (own.rest) *place = address_add_number(lower, *place, own.rest);
+        Value **start = &at[part->dims[i]];
+        *start = added(lower, *start, own.variable);
+        if (own.rest) *start = address_add_number(lower, *start, own.rest);
     }
     Value *offset = whole_offset(lower, part->whole, at);
     return offset ? address_op(lower, OP_ptr_add, access->base, offset) : access->base;

@@ -83,14 +83,14 @@ typedef struct Boxes {
 } Boxes;
 
 /* The box that begins at this place of the tile. */
-static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOUT_RANK])
+static void move_box(Lower *lower, const Boxes *boxes, const int32_t corner[LAYOUT_RANK])
 {
     const TensorCopy *copy = &boxes->copy;
     const Access *access = &copy->access;
     const int row_dim = access->tile->rank - 2;
     Value *operands[5 + TENSOR_RANK], *start[LAYOUT_RANK] = {NULL};
     for (int d = 0; d < access->tile->rank; d++)
-        start[d] = address_add_number(lower, d == row_dim ? boxes->row : NULL, place[d]);
+        start[d] = address_add_number(lower, d == row_dim ? boxes->row : NULL, corner[d]);
     int count = 0;
     operands[count++] = boxes->map;
     operands[count++] = shared_element(lower, operand(access->op, tile), start);
@@ -100,7 +100,7 @@ static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOU
         const int d = copy->dim[i], tile_dim = access->tile_dim[d];
         Value *at = address_cast(lower, DTYPE_i32, lower_scalar(lower, access->offsets[d]));
         if (tile_dim == row_dim && boxes->row) at = address_op(lower, OP_add, at, boxes->row);
-        if (tile_dim >= 0) at = address_add_number(lower, at, place[tile_dim]);
+        if (tile_dim >= 0) at = address_add_number(lower, at, corner[tile_dim]);
         if (!i) at = in_units(&lower->at, at, access->view->dtype);
         operands[count++] = at;
     }
@@ -115,19 +115,19 @@ static void move_box(Lower *lower, const Boxes *boxes, const int32_t place[LAYOU
 }
 
 /* From a dimension on: box by box along the last two, element by element along those before. */
-static void move_along(Lower *lower, const Boxes *boxes, int dim, int32_t place[LAYOUT_RANK])
+static void move_along(Lower *lower, const Boxes *boxes, int dim, int32_t corner[LAYOUT_RANK])
 {
     const TensorCopy *copy = &boxes->copy;
     const Type *tile = copy->access.tile;
     if (dim == tile->rank) {
-        move_box(lower, boxes, place);
+        move_box(lower, boxes, corner);
         return;
     }
     const bool row = dim == tile->rank - 2;
     const int32_t step = dim == tile->rank - 1 ? copy->columns : row ? copy->rows : 1;
     const int64_t parts = row ? op_int(copy->access.op, ATTR_slices, 1) : 1;
-    for (place[dim] = 0; place[dim] < tile->shape[dim] / parts; place[dim] += step)
-        move_along(lower, boxes, dim + 1, place);
+    for (corner[dim] = 0; corner[dim] < tile->shape[dim] / parts; corner[dim] += step)
+        move_along(lower, boxes, dim + 1, corner);
 }
 
 static void move_boxes(Lower *lower, Op *op, Value *barrier)

@@ -149,8 +149,8 @@ void lower_dot_shared(Lower *lower, Op *op)
           **c = lower_tile(lower, operand(op, c)),
           **results = lower_new_tile(lower, &op->results[0]);
     const Type **types = arena_new_array(lower->arena, const Type *, sums);
-    int *places = arena_new_array(lower->arena, int, sums);
-    CHECK(collect_sums(lower, &product, places) == sums &&
+    int *registers = arena_new_array(lower->arena, int, sums);
+    CHECK(collect_sums(lower, &product, registers) == sums &&
           layout_registers(op->results[0].type->layout) == sums);
     if (from_registers)
         CHECK(pack_left(lower, &product, operands) == words);
@@ -158,8 +158,8 @@ void lower_dot_shared(Lower *lower, Op *op)
         operands[0] = left_start(lower, &product);
     operands[words] = right_start(lower, &product);
     for (int i = 0; i < sums; i++) {
-        operands[words + 1 + i] = c[places[i]];
-        types[i] = c[places[i]]->type;
+        operands[words + 1 + i] = c[registers[i]];
+        types[i] = c[registers[i]]->type;
     }
     Op *wgmma = build_op(&lower->at, OP_wgmma, words + 1 + sums, operands, sums, types);
     op_set_text(wgmma, ATTR_instruction, op_attr(op, ATTR_instruction)->text);
@@ -168,7 +168,7 @@ void lower_dot_shared(Lower *lower, Op *op)
     if (op_int(op, ATTR_joined, 0)) op_set_int(wgmma, ATTR_joined, 1);
     if (!from_registers) describe_left(lower, &product, wgmma);
     describe_right(lower, &product, wgmma);
-    for (int i = 0; i < sums; i++) results[places[i]] = &wgmma->results[i];
+    for (int i = 0; i < sums; i++) results[registers[i]] = &wgmma->results[i];
 }
 
 void lower_dot_commit(Lower *lower, Op *op)

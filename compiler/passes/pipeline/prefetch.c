@@ -285,9 +285,9 @@ static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *
 {
     Region *body = prefetch->loop->regions[0];
     Op *yield = region_terminator(body);
-    for (int place = 0; place < prefetch->distance; place++) {
+    for (int stage = 0; stage < prefetch->distance; stage++) {
         Value *argument = region_add_argument(body, load->results[0].type, load->results[0].name);
-        if (place == 0)
+        if (stage == 0)
             map_set(prefetch->kernel->arena, tiles, load->results, argument);
         else
             op_add_operands(yield, 1, &argument);

@@ -12,13 +12,13 @@ typedef struct Pass {
     Kernel *kernel;
     Op *launch;
     Value *block;     /* its index */
-    Op *place;        /* block * elements, where all accesses are */
+    Op *start;        /* block * elements, where all accesses are */
     const Type *tile; /* NULL: none was met */
     int bits;         /* of the smallest element that is read or written */
     bool reads, writes;
 } Pass;
 
-static bool is_place(const Pass *pass, const Op *op)
+static bool is_start(const Pass *pass, const Op *op)
 {
     int64_t known;
     return op && op->code == OP_mul && value_uncast(operand(op, a)) == pass->block &&
@@ -39,9 +39,9 @@ static bool is_access(Pass *pass, Op *op)
     const bool stores = op_has(op, STORES);
     const Type *tile = stores ? operand(op, value)->type : op->results[0].type;
     if (view->type->rank != 1 || !has_shape(pass, tile)) return false;
-    Op *place = operand(op, offsets)->op;
-    if (!is_place(pass, place) || (pass->place && place != pass->place)) return false;
-    pass->place = place;
+    Op *start = operand(op, offsets)->op;
+    if (!is_start(pass, start) || (pass->start && start != pass->start)) return false;
+    pass->start = start;
     const int bits = dtype_memory_bits(view->type->dtype);
     if (!pass->bits || bits < pass->bits) pass->bits = bits;
     pass->writes |= stores;
@@ -76,12 +76,12 @@ static bool takes_part(Pass *pass, Op *op)
 }
 
 /* Each product with the block's index is the place. */
-static bool is_for_places(const Pass *pass)
+static bool is_for_starts(const Pass *pass)
 {
     for (const Op *op = launch_region(pass->launch)->first; op; op = op_next(op)) {
-        if (op == pass->place) continue;
+        if (op == pass->start) continue;
         for (int i = 0; i < op->operand_count; i++) {
-            if (op->operands[i] == pass->place->results && !op_is_access(op)) return false;
+            if (op->operands[i] == pass->start->results && !op_is_access(op)) return false;
             if (op->code == OP_mul && value_uncast(op->operands[i]) == pass->block) return false;
         }
     }
@@ -96,7 +96,7 @@ static bool matches(Pass *pass)
     }
     for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op))
         if (!takes_part(pass, op)) return false;
-    return pass->reads && pass->writes && is_for_places(pass);
+    return pass->reads && pass->writes && is_for_starts(pass);
 }
 
 static void cut(Pass *pass, int64_t pieces)
@@ -106,13 +106,13 @@ static void cut(Pass *pass, int64_t pieces)
     kernel_remark(kernel, pass->launch->span,
                   "%lld blocks share a tile, whose elements have nothing to do with each other",
                   (long long)pieces);
-    Builder host = builder_before(pass->launch), at = builder_before(pass->place);
+    Builder host = builder_before(pass->launch), at = builder_before(pass->start);
     Value *grid = operand(pass->launch, x);
     if (dtype_bits(grid->type->dtype) < 32) grid = build_cast(&host, DTYPE_i32, grid);
     op_set_operand(pass->launch, operand_index(pass->launch, x),
                    build2(&host, OP_mul, grid, build_const(&host, grid->type->dtype, pieces)));
-    op_set_operand(pass->place, operand_index(pass->place, b),
-                   build_const(&at, operand(pass->place, b)->type->dtype, size));
+    op_set_operand(pass->start, operand_index(pass->start, b),
+                   build_const(&at, operand(pass->start, b)->type->dtype, size));
     for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op))
         if (op->result_count && op->results[0].type->kind == TYPE_TILE)
             op->results[0].type =

@@ -76,7 +76,7 @@ static bool same_dims(const Op *a, const Op *b)
 }
 
 /* Whole tiles that lie in the same bytes in the same way, or such stages. */
-static bool same_places(const Value *a, const Value *b)
+static bool same_elements(const Value *a, const Value *b)
 {
     const Op *x = a->op, *y = b->op;
     const Value *whole = whole_of_stage(a);
@@ -198,7 +198,7 @@ static bool is_private(const Sync *sync, Pending a, Op *b)
     if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
     if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;
     const Layout *layout = register_layout(b);
-    return same_places(op_memory(a.op), op_memory(b)) && register_layout(a.op) == layout &&
+    return same_elements(op_memory(a.op), op_memory(b)) && register_layout(a.op) == layout &&
            layout_replica_mask(layout) == 0 && a.group.begin == group.begin &&
            a.group.count == group.count && layout_threads(layout) == group.count;
 }
