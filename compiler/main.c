@@ -170,10 +170,16 @@ static void show_times(const Session *session)
     buf_free(&text);
 }
 
-/* The stack may be at its end, and whatever is called here may fault or hang as well. */
+/* The stack may be at its end, and whatever is called here may fault or hang as well. Who goes on
+ * behind it hears of the next one, too. */
 static void on_crash(int number)
 {
-    alarm(10);
+    static const struct sigaction again = {.sa_handler = on_crash,
+                                           .sa_flags = SA_ONSTACK | SA_RESETHAND};
+    if (fault_refuge_is_set())
+        sigaction(number, &again, NULL);
+    else
+        alarm(10);
     ICE("%s", strsignal(number));
 }
 

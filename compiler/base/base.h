@@ -208,6 +208,10 @@ void diag_render(const Diags *diags, DiagFormat format, bool colour, Buf *out);
  * exits with status 4 (fault.c). */
 _Noreturn void internal_error(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Where who serves others goes on behind an internal error, a sigjmp_buf of the only thread, and
+ * room for what happened; NULL: nobody does. What was at work then is not to be touched again. */
+void fault_refuge_set(void *place, char *text, size_t size);
+bool fault_refuge_is_set(void);
 #define ICE(...)         internal_error(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECK(condition) ((condition) ? (void)0 : ICE("check failed: %s", #condition))
 

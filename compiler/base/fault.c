@@ -4,6 +4,7 @@
  * nothing that was registered to run at exit is run. */
 #include "base/base.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,10 +67,35 @@ static void keep_reproducer(void)
     fprintf(stderr, "The command and the files that it names are kept in %s.\n", folder);
 }
 
+static struct {
+    void *place; /* a sigjmp_buf; NULL: the process ends */
+    char *text;
+    size_t size;
+} refuge;
+
+void fault_refuge_set(void *place, char *text, size_t size)
+{
+    refuge.place = place;
+    refuge.text = text;
+    refuge.size = size;
+}
+
+bool fault_refuge_is_set(void)
+{
+    return refuge.place != NULL;
+}
+
 void internal_error(const char *file, int line, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    if (refuge.place != NULL) {
+        const int used = snprintf(refuge.text, refuge.size, "internal error: %s:%d: ", file, line);
+        if (used >= 0 && (size_t)used < refuge.size)
+            vsnprintf(refuge.text + used, refuge.size - (size_t)used, format, arguments);
+        va_end(arguments);
+        siglongjmp(*(sigjmp_buf *)refuge.place, 1);
+    }
     fflush(NULL);
     fprintf(stderr, "tilec: internal error: %s:%d: ", file, line);
     vfprintf(stderr, format, arguments);

@@ -12,8 +12,9 @@
  *   words.c        signatures and sentences of objects, as people read them
  *   and a file for each thing that is offered.
  *
- * What goes wrong in a request is its answer (Failure); nothing else ends the server but the end of
- * its input and `exit`. JSON is libjansson's: functions that give json_t * give a new reference. */
+ * What goes wrong in a request is its answer (Failure), and so is an internal error of the compiler,
+ * behind which the texts are analysed anew; nothing ends the server but the end of its input and
+ * `exit`. JSON is libjansson's: functions that give json_t * give a new reference. */
 #ifndef TILEC_LSP_LSP_H
 #define TILEC_LSP_LSP_H
 
@@ -175,6 +176,7 @@ enum {
     FAILURE_REQUEST = -32600,
     FAILURE_METHOD = -32601,
     FAILURE_PARAMETERS = -32602,
+    FAILURE_INTERNAL = -32603,
     FAILURE_NOT_INITIALIZED = -32002,
     FAILURE_CANCELLED = -32800,
     FAILURE_REFUSED = -32803,
@@ -198,6 +200,10 @@ struct Server {
     Document *documents;
     char *library_folder; /* where the standard library's text is for editors; NULL: not yet */
     Arena *arena;         /* of one message */
+    /* What is at work, for the case that it never comes back. */
+    const json_t *request; /* the number of a request that is not answered; NULL: none */
+    Document *analysed;    /* whose text is; NULL: none */
+    char fault[256];       /* what happened */
 };
 
 /* Serves until the end. 0: it was shut down before it was told to exit. */

@@ -3,6 +3,7 @@
  * an old one. */
 #include "lsp/lsp.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,7 +160,9 @@ static void handle_request(Server *server, const Method *method, const json_t *i
                            const json_t *params)
 {
     Failure failure = refuse(server, method, id);
+    server->request = id;
     json_t *result = failure.code == 0 ? method->request(server, params, &failure) : NULL;
+    server->request = NULL;
     if (failure.code == 0) {
         answer(server, id, result);
         return;
@@ -247,22 +250,57 @@ static void serve_idle(Server *server)
     receive(server, pending != NULL ? QUIET_MILLISECONDS : -1);
     if (json_array_size(server->waiting) > 0 || pending == NULL) return;
     server->arena = arena_new();
+    server->analysed = pending;
     publish(server, pending);
+    server->analysed = NULL;
     arena_free(server->arena);
     server->arena = NULL;
+}
+
+static void serve_step(Server *server)
+{
+    if (json_array_size(server->waiting) > 0)
+        receive(server, 0);
+    else
+        serve_idle(server);
+    if (json_array_size(server->waiting) > 0) handle_first(server);
+}
+
+enum { MESSAGE_IS_ERROR = 1 };
+
+/* Behind an internal error nothing of what was known of texts is asked again, nor given back: what
+ * was at work left it halfway. A text at which it happened waits for its next edit. */
+static void recover(Server *server)
+{
+    server->arena = NULL;
+    for (Document *document = server->documents; document != NULL; document = document->next) {
+        document->tree = document->values = NULL;
+        document->is_current = false;
+        document->is_pending |= document != server->analysed;
+    }
+    if (server->analysed != NULL) server->analysed->is_pending = false;
+    server->analysed = NULL;
+    transport_notify(&server->transport, "window/logMessage",
+                     json_pack("{s:i, s:s}", "type", MESSAGE_IS_ERROR, "message", server->fault));
+    const Failure failure = {FAILURE_INTERNAL, server->fault};
+    if (server->request != NULL) answer_failure(server, server->request, &failure);
+    server->request = NULL;
+}
+
+static void serve_on(Server *server)
+{
+    sigjmp_buf place;
+    if (sigsetjmp(place, 1) != 0) recover(server);
+    fault_refuge_set(&place, server->fault, sizeof server->fault);
+    while (goes_on(server)) serve_step(server);
+    fault_refuge_set(NULL, NULL, 0);
 }
 
 ExitStatus serve(const Options *options, const Target *target, int in, int out)
 {
     Server server = {.options = options, .target = target, .transport = {.in = in, .out = out}};
     server.waiting = json_array();
-    while (goes_on(&server)) {
-        if (json_array_size(server.waiting) > 0)
-            receive(&server, 0);
-        else
-            serve_idle(&server);
-        if (json_array_size(server.waiting) > 0) handle_first(&server);
-    }
+    serve_on(&server);
     while (server.documents != NULL) {
         Document *document = server.documents;
         server.documents = document->next;

@@ -3,6 +3,7 @@ errors, goes on, and ends when it is told to. Prints a line a check."""
 import json
 import os
 import random
+import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -140,6 +141,25 @@ def check_edits(seed, count):
     print("texts that are being typed, asked about anywhere")
 
 
+def check_faults():
+    """A fault of the compiler itself: it is told, and the server goes on."""
+    client = Client()
+    client.start()
+    client.open(URI, TEXT)
+    client.open("file:///nowhere/slow.tile", TEXT.replace("n // 64", "len([i for i in range(10**9)])"))
+    os.kill(client.process.pid, signal.SIGABRT)
+    while client.told == [] or client.told[-1]["method"] != "window/logMessage":
+        client.told.append(client.receive())
+    assert client.told[-1]["params"]["message"].startswith("internal error: "), client.told[-1]
+    assert client.request("textDocument/hover", PLACE) is not None
+    os.kill(client.process.pid, signal.SIGABRT)
+    number = client.ask("textDocument/hover", PLACE)
+    answer = client.answer(number)
+    assert "result" in answer or answer["error"]["code"] == -32603, answer
+    assert client.stop() == 0
+    print("internal errors of the compiler")
+
+
 def check_garbage(seed, count):
     """Bytes at random: the server goes on, or its input has ended."""
     choose = random.Random(seed)
@@ -164,6 +184,7 @@ check_order()
 check_cancel()
 check_broken()
 check_parameters()
+check_faults()
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 60
 check_edits(5, count)
 check_garbage(7, 1 + count // 30)

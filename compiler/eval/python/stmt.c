@@ -289,6 +289,62 @@ static Flow run_repeated(Eval *eval, const NodeWith *node, const Nodewithitem *i
     return eval_statement(eval, &loop->base);
 }
 
+typedef struct NumberUse {
+    Name name;
+    bool found, bound; /* the text may bind it to something else */
+} NumberUse;
+
+static bool names(const Node *node, Name name)
+{
+    return node != NULL && node->kind == NODE_Name && NODE_AS(Name, node)->id == name;
+}
+
+/* Whether the name is an operand, or an index, of something. */
+static void find_number_use(void *context, const Node *node)
+{
+    NumberUse *use = context;
+    if (node->kind == NODE_BinOp)
+        use->found |= names(NODE_AS(BinOp, node)->left, use->name) ||
+                      names(NODE_AS(BinOp, node)->right, use->name);
+    if (node->kind == NODE_UnaryOp) use->found |= names(NODE_AS(UnaryOp, node)->operand, use->name);
+    if (node->kind == NODE_Subscript) {
+        const Node *index = NODE_AS(Subscript, node)->slice;
+        use->found |= names(index, use->name);
+        for (uint32_t i = 0; index->kind == NODE_Tuple && i < NODE_AS(Tuple, index)->elts.count;
+             i++)
+            use->found |= names(NODE_AS(Tuple, index)->elts.items[i], use->name);
+    }
+    if (!use->found) node_visit_children(node, find_number_use, use);
+}
+
+static void take_binding(void *context, Name name)
+{
+    NumberUse *use = context;
+    use->bound |= name == use->name;
+}
+
+/* `with ... as bx`, where several are given, one a dimension, and the text takes it for a number.
+ */
+static bool is_one_for_all(Eval *eval, const NodeWith *node, const Object *context,
+                           const Node *target, const Object *entered)
+{
+    if (target == NULL || target->kind != NODE_Name || entered->kind != OBJECT_TUPLE ||
+        context->kind != OBJECT_INSTANCE ||
+        !class_says(context->as.instance->class, "__unpacks_one__"))
+        return false;
+    NumberUse use = {.name = NODE_AS(Name, target)->id};
+    for (uint32_t i = 0; i < node->body.count; i++) {
+        find_number_use(&use, node->body.items[i]);
+        names_bound(eval, node->body.items[i], take_binding, &use);
+    }
+    if (!use.found || use.bound) return false;
+    FAIL(eval, one_for_all, target->span, use.name, entered->as.list.count);
+    if (entered->as.list.count > 2)
+        diag_hint(eval->session->diags, "name each of them: as (bx, by, bz%s)",
+                  entered->as.list.count > 3 ? ", ..." : "");
+    return true;
+}
+
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
@@ -304,7 +360,7 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     if (entered != NULL && unpacks_one(context, item->optional_vars) &&
         !object_is_sequence(entered))
         entered = object_list(eval, OBJECT_TUPLE, &entered, 1);
-    if (entered == NULL ||
+    if (entered == NULL || is_one_for_all(eval, node, context, item->optional_vars, entered) ||
         (item->optional_vars != NULL && !assign_target(eval, item->optional_vars, entered)))
         return FLOW_ERROR;
     Object *guard = host_guard(eval, context);
