@@ -35,6 +35,9 @@ CODES = {
     "float8_e5m2": code_of(12, 8),
 }
 NAMES = {code: name for name, code in CODES.items()}
+# Of torch's alone, several elements to a byte: what kernels have of them is bytes, or elements.
+BYTES = {"float4_e2m1fn_x2": "uint8"}
+FLOAT4 = code_of(17, 4)
 CPU, CUDA = 1, 2
 
 
@@ -82,6 +85,7 @@ def _torch_facts(x):
     code = _torch_codes.get(x.dtype)
     if code is None:
         name = str(x.dtype).removeprefix("torch.")
+        name = BYTES.get(name, name)
         if name not in CODES:
             raise TypeError(f"no kernel takes a torch tensor of {name}")
         code = _torch_codes[x.dtype] = CODES[name]
@@ -183,22 +187,23 @@ def library_of(thing):
 def empty_like(model, code, shape):
     """An array of the library and on the device of `model`, facts or None."""
     owner = None if model is None else _bare(model.owner)
-    bits = code >> 16 & 0xFF
+    bits, asked = code >> 16 & 0xFF, code
     if bits < 8:  # several to a byte
         code, shape = CODES["int8"], tuple(shape[:-1]) + ((shape[-1] * bits + 7) // 8,)
-    kind = "" if owner is None else library_of(owner)
+    library = "" if owner is None else library_of(owner)
     if hasattr(type(owner), "__tile_empty__"):
         return owner.__tile_empty__(code, shape)
-    if kind == "cupy":
+    if library == "cupy":
         return sys.modules["cupy"].empty(shape, _named_type(sys.modules["cupy"], code, "CuPy"))
-    if kind in JAX:
+    if library in JAX:
         jax = sys.modules["jax"]
         dtype = _named_type(jax.numpy, code, "JAX")
         return jax.device_put(jax.numpy.empty(shape, dtype), owner.device)
     torch = sys.modules.get("torch")
     if torch is not None and (owner is None or isinstance(owner, torch.Tensor)):
         device = "cpu" if owner is None else owner.device
-        return torch.empty(shape, dtype=_named_type(torch, code, "torch"), device=device)
+        packed = getattr(torch, "float4_e2m1fn_x2", None) if asked == FLOAT4 else None
+        return torch.empty(shape, dtype=packed or _named_type(torch, code, "torch"), device=device)
     import numpy
 
     return numpy.empty(shape, _named_type(numpy, code, "numpy"))

@@ -267,6 +267,7 @@ bool object_is_tensor(const Object *object); /* an array, or what stands for one
 /* False: reported. */
 bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out);
 bool spec_is_packed(const TensorSpec *spec);
+void spec_unpack(TensorSpec *spec, DType wanted, const Object *extent);
 /* The part of a specialisation that a tensor makes: (dtype, shape, strides), None where it is not
  * part of it. `given` NULL: nothing is known. NULL: reported. */
 Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, Span at);

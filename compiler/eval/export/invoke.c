@@ -48,6 +48,7 @@ static bool set_tensor(const Call *call, const Tensor *tensor, const KernelParam
     if (!tensor_spec(call->eval, value, parameter->name, call->at, &spec) ||
         !host_value(call->eval, value, &call->arguments[tensor->pointer]))
         return false;
+    spec_unpack(&spec, tensor->dtype, NULL);
     if (!dtype_holds(tensor->dtype, spec.dtype)) {
         FAIL(call->eval, argument_dtype, call->at, parameter->name, dtype_user_name(spec.dtype),
              dtype_user_name(tensor->dtype));

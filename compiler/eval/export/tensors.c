@@ -136,6 +136,28 @@ bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out
     return true;
 }
 
+/* An array of bytes holds packed elements: several in each of its last dimension. What stands for a
+ * tensor may name another type and have the extents of its elements. */
+void spec_unpack(TensorSpec *spec, DType wanted, const Object *extent)
+{
+    const int last = spec->rank - 1;
+    if (!dtype_is_packed(wanted) || (spec->dtype != DTYPE_u8 && spec->dtype != DTYPE_i8)) return;
+    if (last < 0 || (spec->strides[last] != 1 && spec->shape[last] > 1)) return;
+    if (spec->is_placeholder && extent->kind == OBJECT_INT &&
+        extent->as.integer == spec->shape[last])
+        return;
+    const int64_t count = 8 / dtype_memory_bits(wanted);
+    spec->dtype = wanted;
+    spec->shape[last] *= count;
+    for (int i = 0; i < last; i++) spec->strides[i] *= count;
+}
+
+static void unpack(TensorSpec *spec, const TensorType *tensor)
+{
+    if (!tensor->any_dtype && tensor->rank == spec->rank && spec->rank > 0)
+        spec_unpack(spec, tensor->dtype, tensor->shape[spec->rank - 1]);
+}
+
 /* tensor_strides(x): of an array, in elements; None of anything else. */
 Object *core_tensor_strides(Eval *eval, const Bound *bound)
 {
@@ -235,9 +257,10 @@ Object *tensor_key(Eval *eval, const KernelParameter *parameter, Object *given, 
         return FAIL(eval, open_key, at, parameter->name);
     if (given == NULL) {
         spec.rank = tensor->rank;
-    } else if (!tensor_spec(eval, given, parameter->name, at, &spec) ||
-               (tensor != NULL && !check_spec(eval, parameter, &spec, at))) {
-        return NULL;
+    } else {
+        if (!tensor_spec(eval, given, parameter->name, at, &spec)) return NULL;
+        if (tensor != NULL) unpack(&spec, tensor);
+        if (tensor != NULL && !check_spec(eval, parameter, &spec, at)) return NULL;
     }
     bool strided = tensor != NULL ? tensor->is_strided : !spec_is_packed(&spec);
     bool typed = tensor == NULL || tensor->any_dtype;
@@ -509,18 +532,41 @@ static Object *needed_key(Eval *eval, const TensorType *tensor, const Object *kn
                        3);
 }
 
-/* The key of what was given, all of which is in `known`, for a tensor of that type. */
-static bool check_known(Eval *eval, const KernelParameter *parameter, Object *known, Span at)
+/* What was given, all of which is in `known`. */
+static bool spec_of_key(Eval *eval, const KernelParameter *parameter, const Object *known, Span at,
+                        TensorSpec *out)
 {
     const Object *shape = known->as.list.items[1], *strides = known->as.list.items[2];
-    TensorSpec spec = {.rank = (int)shape->as.list.count,
-                       .dtype = known->as.list.items[0]->as.dtype,
-                       .is_placeholder = parameter->kind == PARAMETER_KEY};
-    for (int i = 0; i < spec.rank; i++) spec.shape[i] = shape->as.list.items[i]->as.integer;
-    if (!pack(eval, &spec, at)) return false;
-    for (int i = 0; strides->kind == OBJECT_TUPLE && i < spec.rank; i++)
-        spec.strides[i] = strides->as.list.items[i]->as.integer;
-    return check_spec(eval, parameter, &spec, at);
+    *out = (TensorSpec){.rank = (int)shape->as.list.count,
+                        .dtype = known->as.list.items[0]->as.dtype,
+                        .is_placeholder = parameter->kind == PARAMETER_KEY};
+    for (int i = 0; i < out->rank; i++) out->shape[i] = shape->as.list.items[i]->as.integer;
+    if (!pack(eval, out, at)) return false;
+    for (int i = 0; strides->kind == OBJECT_TUPLE && i < out->rank; i++)
+        out->strides[i] = strides->as.list.items[i]->as.integer;
+    return true;
+}
+
+/* The key of what was given, as a tensor of that type; NULL: there is none. */
+static Object *unpacked_key(Eval *eval, const KernelParameter *parameter, Object *known, Span at)
+{
+    TensorSpec spec;
+    if (!spec_of_key(eval, parameter, known, at, &spec)) return NULL;
+    const DType given = spec.dtype;
+    unpack(&spec, parameter->tensor);
+    if (spec.dtype == given) return known;
+    const bool is_strided = known->as.list.items[2]->kind == OBJECT_TUPLE;
+    return object_list(
+        eval, OBJECT_TUPLE,
+        (Object *[]){object_dtype(eval, spec.dtype), keys_of(eval, NULL, spec.rank, spec.shape),
+                     is_strided ? keys_of(eval, NULL, spec.rank, spec.strides) : eval->none},
+        3);
+}
+
+static bool check_known(Eval *eval, const KernelParameter *parameter, const Object *known, Span at)
+{
+    TensorSpec spec;
+    return spec_of_key(eval, parameter, known, at, &spec) && check_spec(eval, parameter, &spec, at);
 }
 
 static Object *with_strides(Eval *eval, Object *known)
@@ -615,6 +661,11 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
              object_repr(eval, type));
         return false;
     }
+    parameter.tensor = type->as.tensor;
+    parameter.span = at;
+    if (*key != NULL && (*key)->kind == OBJECT_TUPLE &&
+        (*key = unpacked_key(eval, &parameter, *key, staging->at)) == NULL)
+        return false;
     if (staging->looks_ahead) {
         tensor_look_ahead(eval, type->as.tensor, *key);
         return true;
@@ -625,8 +676,6 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
         FAIL(eval, open_key, staging->at, name);
         return false;
     }
-    parameter.tensor = type->as.tensor;
-    parameter.span = at;
     if (!check_known(eval, &parameter, *key, staging->at)) return false;
     Object *known = parameter.tensor->is_strided ? with_strides(eval, *key) : *key;
     *key = needed_key(eval, parameter.tensor, known);
