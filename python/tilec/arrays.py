@@ -8,6 +8,7 @@ DLPack; whatever else there is by __dlpack__.
 import ctypes
 import sys
 
+from tilec import device as device_module
 from tilec import native
 
 
@@ -201,12 +202,20 @@ def empty_like(model, code, shape):
         return jax.device_put(jax.numpy.empty(shape, dtype), owner.device)
     torch = sys.modules.get("torch")
     if torch is not None and (owner is None or isinstance(owner, torch.Tensor)):
-        device = "cpu" if owner is None else owner.device
+        device = ("cpu" if device_module.is_emulator() else "cuda") if owner is None else owner.device
         packed = getattr(torch, "float4_e2m1fn_x2", None) if asked == FLOAT4 else None
         return torch.empty(shape, dtype=packed or _named_type(torch, code, "torch"), device=device)
     import numpy
 
     return numpy.empty(shape, _named_type(numpy, code, "numpy"))
+
+
+def check_place(facts):
+    """A GPU that is given an array of the host's faults, and its context with it."""
+    if facts.device[0] == CPU and not device_module.is_emulator():
+        owner = _bare(facts.owner)
+        if not (library_of(owner) == "torch" and owner.is_pinned()):
+            raise TypeError(f"an array of shape {tuple(facts.shape)} is in the host's memory, and the kernel runs on the GPU: move it there")
 
 
 def waits(facts):

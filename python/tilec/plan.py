@@ -60,6 +60,9 @@ class Plan:
         """With the facts of the call's arrays, in order."""
         model = model or (facts[0] if facts else None)
         made = [arrays.empty_like(model, code, shape) for code, shape in self.results]
+        for one in facts:
+            if one.device[0] == arrays.CPU:
+                arrays.check_place(one)
         pointers = [one.pointer for one in facts]
         for one in made:
             pointers.append(arrays.facts_of(one).pointer)
