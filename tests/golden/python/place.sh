@@ -1,0 +1,21 @@
+# Where arrays are, as for a GPU: what a kernel gives is made there even if it takes no arrays; the host's arrays are refused.
+needs torch
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+python3 - <<'END'
+import numpy
+import torch
+from tilec import arrays, device
+
+made = {}
+torch.empty = lambda shape, dtype, device: made.update(shape=shape, dtype=dtype, device=device)
+for is_emulator in (True, False):
+    device.is_emulator = lambda: is_emulator
+    arrays.empty_like(None, arrays.CODES["float32"], (2, 3))
+    print(made)
+    for array in (torch.zeros(4), numpy.zeros(4)):
+        try:
+            print(arrays.check_place(arrays.facts_of(array)))
+        except TypeError as error:
+            print(error)
+END
