@@ -465,6 +465,17 @@ static void print_summary(Overview *overview)
                overview->tallies.data[i]->text, overview->tallies.data[i]->example);
 }
 
+/* Modules of a tree import one another by their places in it. */
+static Options import_from_inputs(Session *session, const Options *options)
+{
+    Options changed = *options;
+    struct stat info;
+    for (int i = 0; i < options->inputs.count; i++)
+        if (stat(options->inputs.items[i], &info) == 0 && S_ISDIR(info.st_mode))
+            add_path(session, &changed.import_paths, options->inputs.items[i]);
+    return changed;
+}
+
 ExitStatus command_migrate_report(Session *session, const Options *options)
 {
     if (options->inputs.count == 0) {
@@ -474,8 +485,9 @@ ExitStatus command_migrate_report(Session *session, const Options *options)
     TextList files = {0};
     for (int i = 0; i < options->inputs.count; i++)
         collect_input(session, options->inputs.items[i], &files);
+    const Options with_folders = import_from_inputs(session, options);
     Overview overview = {.session = session,
-                         .options = options,
+                         .options = &with_folders,
                          .is_json =
                              options->diagnostics && strcmp(options->diagnostics, "json") == 0};
     if (overview.is_json) printf("{\"table\": [");

@@ -106,5 +106,21 @@ show() { sed 's/, [0-9]* ms/, N ms/; s/"milliseconds": [0-9]*/"milliseconds": N/
 $TILEC migrate-report tree -j1 | show; echo "exit status $?"
 $TILEC migrate-report tree/inner -j2 --diagnostics=json | show
 $TILEC check --kernels tree/host.py | show
+# modules of a tree are found from its top
+mkdir -p whole/shared/kinds whole/tests
+touch whole/shared/__init__.py whole/shared/kinds/__init__.py
+echo 'WIDTH = 8' > whole/shared/kinds/widths.py
+cat > whole/tests/test_width.py <<'END'
+import warp as wp
+from shared.kinds.widths import WIDTH
+
+@wp.kernel
+def wide(a: wp.array(dtype=float)):
+    a[wp.tid()] = float(WIDTH)
+
+def test_wide():
+    wp.launch(wide, dim=WIDTH, inputs=[wp.zeros(WIDTH, dtype=float)])
+END
+$TILEC migrate-report whole | show
 $TILEC migrate-report; echo "exit status $?"
 $TILEC migrate-report nowhere; echo "exit status $?"

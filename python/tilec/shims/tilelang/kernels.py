@@ -93,7 +93,11 @@ def _is_kernel(node):
 class JITKernel(Compiled):
     """A compiled kernel, called with its tensors; what it was told to return it makes."""
 
-    def __init__(self, remote, parameters=(), prim_func=None, out_idx=None, config=None, target=None):
+    def __init__(self, remote=None, parameters=(), prim_func=None, out_idx=None, config=None, target=None, func=None, **options):
+        if func is not None or isinstance(remote, PrimFunc):  # as programs make one: of a function, and what it is to return
+            prim_func = func if func is not None else remote
+            out_idx = parameters if parameters != () else out_idx
+            remote, parameters = prim_func.__tile_remote__(), prim_func.parameters
         if out_idx is not None:
             remote = Remote(Text("with_results(", remote, ", ", session.text_of(_indices(out_idx)), ")"))
         # errors come now, and what takes no keys is built
