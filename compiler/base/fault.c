@@ -67,7 +67,7 @@ static void keep_reproducer(void)
     fprintf(stderr, "The command and the files that it names are kept in %s.\n", folder);
 }
 
-static struct {
+static _Thread_local struct {
     void *place; /* a sigjmp_buf; NULL: the process ends */
     char *text;
     size_t size;
