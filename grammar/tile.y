@@ -50,10 +50,10 @@ start ::= FIELD yield_expr(A).  { parser->expression = A; }
 file ::= .
 file ::= file stmt(A).          { items_join(parser, parser->body, A); }
 
-stmts(R) ::= stmt(A).           { R = A; }
+stmts(A) ::= stmt(A).
 stmts(R) ::= stmts(A) stmt(B).  { R = items_join(parser, A, B); }
 
-stmt(R) ::= simple_line(A).     { R = A; }
+stmt(A) ::= simple_line(A).
 stmt(R) ::= compound(A).        { R = items_new(parser, A); }
 /* A block whose header is wrong is read for its own errors only: what it meant is unknown. */
 stmt(R) ::= error NEWLINE.      { R = items_new(parser, NULL); yypParser->yyerrcnt = -1; }
@@ -64,7 +64,7 @@ simple_line(R) ::= smalls(A) SEMI(S) NEWLINE.  { R = items_end(A, S.end); }
 smalls(R) ::= small(A).                        { R = items_new(parser, A); }
 smalls(R) ::= smalls(A) SEMI small(B).         { R = items_add(parser, A, B); }
 
-suite(R) ::= simple_line(A).                          { R = A; }
+suite(A) ::= simple_line(A).
 suite(R) ::= NEWLINE INDENT stmts(A) DEDENT.          { R = A; }
 suite(R) ::= NEWLINE INDENT stmts(A) error DEDENT.    { R = A; }
 
@@ -89,7 +89,7 @@ small(R) ::= items(A) AUGEQ(O) value(B). {
     R = MAKE(AugAssign, node_begin(target), node_end(B), .target = target,
              .op = token_operator(parser, O), .value = B);
 }
-value(R) ::= yield_expr(A).   { R = A; }
+value(A) ::= yield_expr(A).
 value(R) ::= items(A).        { R = make_tuple_or_one(parser, A); }
 %type rhs {Items *}
 rhs(R) ::= value(A).          { R = items_new(parser, A); }
@@ -147,7 +147,7 @@ dotted(R) ::= dotted_names(A).        { R = make_dotted(parser, A); }
 dotted_names(R) ::= name(A).                      { R = items_new(parser, A); }
 dotted_names(R) ::= dotted_names(A) DOT name(B).  { R = items_add(parser, A, B); }
 %type dots {int}
-dots(R) ::= dot(A).                   { R = A; }
+dots(A) ::= dot(A).
 dots(R) ::= dots(A) dot(B).           { R = A + B; }
 %type dot {int}
 dot(R) ::= DOT.                       { R = 1; }
@@ -167,7 +167,7 @@ module(R) ::= dotted(A) AS NAME(T). {
 imported(R) ::= STAR(T). {
     R = items_new(parser, MAKE(alias, T.begin, T.end, .name = token_text(parser, T)));
 }
-imported(R) ::= imported_names(A).                          { R = A; }
+imported(A) ::= imported_names(A).
 imported(R) ::= LPAR imported_names(A) RPAR(T).             { R = items_end(A, T.end); }
 imported(R) ::= LPAR imported_names(A) COMMA RPAR(T).       { R = items_end(A, T.end); }
 %type imported_names {Items *}
@@ -191,7 +191,7 @@ compound(R) ::= IF(K) named(T) COLON suite(B) tail(E). {
     R = MAKE(If, K.begin, items_last(B, E, NULL), .test = T, .body = items_list(B),
              .orelse = items_list(E));
 }
-tail(R) ::= orelse(A).        { R = A; }
+tail(A) ::= orelse(A).
 tail(R) ::= ELIF(K) named(T) COLON suite(B) tail(E). { R = make_else(parser, K, T, B, E); }
 orelse(R) ::= .               { R = NULL; }
 orelse(R) ::= ELSE COLON suite(B). { R = B; }
@@ -200,7 +200,7 @@ compound(R) ::= WHILE(K) named(T) COLON suite(B) orelse(E). {
     R = MAKE(While, K.begin, items_last(B, E, NULL), .test = T, .body = items_list(B),
              .orelse = items_list(E));
 }
-compound(R) ::= for_stmt(A).           { R = A; }
+compound(A) ::= for_stmt(A).
 compound(R) ::= ASYNC(K) for_stmt(A).  { R = make_async(parser, K, A); }
 for_stmt(R) ::= FOR(K) targets(T) IN items(I) COLON suite(B) orelse(E). {
     R = MAKE(For, K.begin, items_last(B, E, NULL), .target = make_tuple_or_one(parser, T),
@@ -233,7 +233,7 @@ handler(R) ::= EXCEPT(K) STAR test(T) AS NAME(N) COLON suite(B). {
     R = make_handler(parser, K, T, &N, B);
 }
 
-compound(R) ::= with_stmt(A).           { R = A; }
+compound(A) ::= with_stmt(A).
 compound(R) ::= ASYNC(K) with_stmt(A).  { R = make_async(parser, K, A); }
 with_stmt(R) ::= WITH(K) with_items(A) COLON suite(B). { R = make_with(parser, K, A, B); }
 %type with_items {Items *}
@@ -248,14 +248,14 @@ with_item(R) ::= test(A) AS expr(B). {
 
 /* ---- definitions ---- */
 
-compound(R) ::= def(A).                 { R = A; }
+compound(A) ::= def(A).
 compound(R) ::= decorators(D) def(A).   { R = make_decorated(parser, D, A); }
 %type decorators {Items *}
 decorators(R) ::= decorator(A).                { R = items_new(parser, A); }
 decorators(R) ::= decorators(A) decorator(B).  { R = items_add(parser, A, B); }
 decorator(R) ::= AT named(A) NEWLINE.          { R = A; }
 
-def(R) ::= funcdef(A).            { R = A; }
+def(A) ::= funcdef(A).
 def(R) ::= ASYNC(K) funcdef(A).   { R = make_async(parser, K, A); }
 funcdef(R) ::= DEF(K) NAME(N) type_params(T) LPAR params(P) RPAR(E) returns(X) COLON suite(B). {
     R = MAKE(FunctionDef, K.begin, B->end, .name = token_text(parser, N),
@@ -278,7 +278,7 @@ def(R) ::= CLASS(K) NAME(N) type_params(T) LPAR args(A) RPAR COLON suite(B). {
 %type param_list {Params *}
 %type param {Param}
 params(R) ::= .                            { R = NULL; }
-params(R) ::= param_list(A).               { R = A; }
+params(A) ::= param_list(A).
 params(R) ::= param_list(A) COMMA.         { R = A; }
 param_list(R) ::= param(A).                { R = params_add(parser, NULL, A); }
 param_list(R) ::= param_list(A) COMMA param(B). { R = params_add(parser, A, B); }
@@ -332,18 +332,18 @@ type_param(R) ::= DOUBLESTAR(T) NAME(N). {
 %type item_list {Items *}
 %type targets {Items *}
 %type target_list {Items *}
-items(R) ::= item_list(A).                 { R = A; }
+items(A) ::= item_list(A).
 items(R) ::= item_list(A) COMMA(T).        { R = items_end(A, T.end); }
 item_list(R) ::= item(A).                  { R = items_new(parser, A); }
 item_list(R) ::= item_list(A) COMMA item(B). { R = items_add(parser, A, B); }
-item(R) ::= test(A).                       { R = A; }
-item(R) ::= star_expr(A).                  { R = A; }
-targets(R) ::= target_list(A).             { R = A; }
+item(A) ::= test(A).
+item(A) ::= star_expr(A).
+targets(A) ::= target_list(A).
 targets(R) ::= target_list(A) COMMA(T).    { R = items_end(A, T.end); }
 target_list(R) ::= target(A).              { R = items_new(parser, A); }
 target_list(R) ::= target_list(A) COMMA target(B). { R = items_add(parser, A, B); }
-target(R) ::= expr(A).                     { R = A; }
-target(R) ::= star_expr(A).                { R = A; }
+target(A) ::= expr(A).
+target(A) ::= star_expr(A).
 star_expr(R) ::= STAR(T) expr(A).          { R = make_starred(parser, T, A); }
 yield_expr(R) ::= YIELD(K).                { R = MAKE(Yield, K.begin, K.end, ); }
 yield_expr(R) ::= YIELD(K) items(A). {
@@ -356,12 +356,12 @@ yield_expr(R) ::= YIELD(K) FROM test(A). {
 
 /* ---- expressions, from the loosest binding to the tightest ---- */
 
-named(R) ::= test(A).              { R = A; }
-named(R) ::= walrus(A).            { R = A; }
+named(A) ::= test(A).
+named(A) ::= walrus(A).
 walrus(R) ::= test(A) COLONEQ test(B). {
     R = MAKE(NamedExpr, node_begin(A), node_end(B), .target = A, .value = B);
 }
-test(R) ::= or_test(A).            { R = A; }
+test(A) ::= or_test(A).
 test(R) ::= or_test(A) IF or_test(B) ELSE test(C). {
     R = MAKE(IfExp, node_begin(A), node_end(C), .test = B, .body = A, .orelse = C);
 }
@@ -377,16 +377,16 @@ test(R) ::= LAMBDA(K) lambda_params(P) COMMA COLON(T) test(A). {
 }
 %type or_list {Items *}
 %type and_list {Items *}
-or_test(R) ::= and_test(A).        { R = A; }
+or_test(A) ::= and_test(A).
 or_test(R) ::= or_list(A).         { R = make_bool(parser, OPERATOR_Or, A); }
 or_list(R) ::= and_test(A) OR and_test(B). { R = items_add(parser, items_new(parser, A), B); }
 or_list(R) ::= or_list(A) OR and_test(B).  { R = items_add(parser, A, B); }
-and_test(R) ::= not_test(A).       { R = A; }
+and_test(A) ::= not_test(A).
 and_test(R) ::= and_list(A).       { R = make_bool(parser, OPERATOR_And, A); }
 and_list(R) ::= not_test(A) AND not_test(B). { R = items_add(parser, items_new(parser, A), B); }
 and_list(R) ::= and_list(A) AND not_test(B). { R = items_add(parser, A, B); }
 not_test(R) ::= NOT(T) not_test(A). { R = make_unary(parser, T, OPERATOR_Not, A); }
-not_test(R) ::= expr(A).           { R = A; }
+not_test(A) ::= expr(A).
 not_test(R) ::= comparison(A).     { R = compare_finish(parser, A); }
 %type comparison {CompareChain *}
 comparison(R) ::= expr(A) compare_op(O) expr(B). {
@@ -399,20 +399,20 @@ compare_op(R) ::= IN.              { R = OPERATOR_In; }
 compare_op(R) ::= NOT IN.          { R = OPERATOR_NotIn; }
 compare_op(R) ::= IS.              { R = OPERATOR_Is; }
 compare_op(R) ::= IS NOT.          { R = OPERATOR_IsNot; }
-expr(R) ::= xor(A).                { R = A; }
+expr(A) ::= xor(A).
 expr(R) ::= expr(A) BAR xor(B).    { R = make_binary(parser, A, OPERATOR_BitOr, B); }
-xor(R) ::= and(A).                 { R = A; }
+xor(A) ::= and(A).
 xor(R) ::= xor(A) CARET and(B).    { R = make_binary(parser, A, OPERATOR_BitXor, B); }
-and(R) ::= shift(A).               { R = A; }
+and(A) ::= shift(A).
 and(R) ::= and(A) AMP shift(B).    { R = make_binary(parser, A, OPERATOR_BitAnd, B); }
-shift(R) ::= arith(A).             { R = A; }
+shift(A) ::= arith(A).
 shift(R) ::= shift(A) SHIFT(T) arith(B). {
     R = make_binary(parser, A, token_operator(parser, T), B);
 }
-arith(R) ::= term(A).              { R = A; }
+arith(A) ::= term(A).
 arith(R) ::= arith(A) PLUS term(B).   { R = make_binary(parser, A, OPERATOR_Add, B); }
 arith(R) ::= arith(A) MINUS term(B).  { R = make_binary(parser, A, OPERATOR_Sub, B); }
-term(R) ::= factor(A).             { R = A; }
+term(A) ::= factor(A).
 term(R) ::= term(A) STAR factor(B).   { R = make_binary(parser, A, OPERATOR_Mult, B); }
 term(R) ::= term(A) SLASH factor(B).  { R = make_binary(parser, A, OPERATOR_Div, B); }
 term(R) ::= term(A) AT factor(B).     { R = make_binary(parser, A, OPERATOR_MatMult, B); }
@@ -422,13 +422,13 @@ term(R) ::= term(A) MULOP(T) factor(B). {
 factor(R) ::= PLUS(T) factor(A).   { R = make_unary(parser, T, OPERATOR_UAdd, A); }
 factor(R) ::= MINUS(T) factor(A).  { R = make_unary(parser, T, OPERATOR_USub, A); }
 factor(R) ::= TILDE(T) factor(A).  { R = make_unary(parser, T, OPERATOR_Invert, A); }
-factor(R) ::= power(A).            { R = A; }
-power(R) ::= awaited(A).           { R = A; }
+factor(A) ::= power(A).
+power(A) ::= awaited(A).
 power(R) ::= awaited(A) DOUBLESTAR factor(B). { R = make_binary(parser, A, OPERATOR_Pow, B); }
-awaited(R) ::= primary(A).         { R = A; }
+awaited(A) ::= primary(A).
 awaited(R) ::= AWAIT(K) primary(A). { R = MAKE(Await, K.begin, node_end(A), .value = A); }
 
-primary(R) ::= atom(A).            { R = A; }
+primary(A) ::= atom(A).
 primary(R) ::= primary(A) DOT NAME(T). {
     R = MAKE(Attribute, node_begin(A), T.end, .value = A, .attr = token_text(parser, T));
 }
@@ -438,11 +438,11 @@ primary(R) ::= primary(A) LSQB subs(B) RSQB(C).     { R = make_subscript(parser,
 
 %type args {Items *}
 %type arg_list {Items *}
-args(R) ::= arg_list(A).                   { R = A; }
+args(A) ::= arg_list(A).
 args(R) ::= arg_list(A) COMMA(T).          { R = items_end(A, T.end); }
 arg_list(R) ::= arg(A).                    { R = items_new(parser, A); }
 arg_list(R) ::= arg_list(A) COMMA arg(B).  { R = items_add(parser, A, B); }
-arg(R) ::= named(A).                       { R = A; }
+arg(A) ::= named(A).
 arg(R) ::= named(A) clauses(B).            { R = make_bare_generator(parser, A, B); }
 arg(R) ::= test(A) EQ test(B).             { R = make_keyword(parser, A, B); }
 arg(R) ::= STAR(T) test(A).                { R = make_starred(parser, T, A); }
@@ -452,23 +452,23 @@ arg(R) ::= DOUBLESTAR(T) test(A). {
 
 %type subs {Items *}
 %type sub_list {Items *}
-subs(R) ::= sub_list(A).                   { R = A; }
+subs(A) ::= sub_list(A).
 subs(R) ::= sub_list(A) COMMA(T).          { R = items_end(A, T.end); }
 sub_list(R) ::= sub(A).                    { R = items_new(parser, A); }
 sub_list(R) ::= sub_list(A) COMMA sub(B).  { R = items_add(parser, A, B); }
-sub(R) ::= named(A).                       { R = A; }
-sub(R) ::= star_expr(A).                   { R = A; }
+sub(A) ::= named(A).
+sub(A) ::= star_expr(A).
 sub(R) ::= bound(A) COLON(T) bound(B).     { R = make_slice(parser, A, T, B, NULL, NULL); }
 sub(R) ::= bound(A) COLON(T) bound(B) COLON(U) bound(C). {
     R = make_slice(parser, A, T, B, &U, C);
 }
 bound(R) ::= .                             { R = NULL; }
-bound(R) ::= test(A).                      { R = A; }
+bound(A) ::= test(A).
 
 /* ---- atoms ---- */
 
 %type strings {Strings *}
-atom(R) ::= name(A).               { R = A; }
+atom(A) ::= name(A).
 atom(R) ::= NUMBER(T).             { R = make_number(parser, T); }
 atom(R) ::= strings(A).            { R = make_strings(parser, A); }
 atom(R) ::= ELLIPSIS(T).           { R = make_literal(parser, T, LITERAL_ELLIPSIS); }
@@ -486,11 +486,11 @@ atom(R) ::= LPAR(O) element(A) clauses(B) RPAR(C). {
 }
 %type group {Items *}
 %type group_list {Items *}
-group(R) ::= group_list(A).                    { R = A; }
+group(A) ::= group_list(A).
 group(R) ::= group_list(A) COMMA(T).           { R = items_end(A, T.end); }
 group_list(R) ::= member(A).                   { R = items_new(parser, A); }
 group_list(R) ::= group_list(A) COMMA member(B). { R = items_add(parser, A, B); }
-member(R) ::= element(A).                      { R = A; }
+member(A) ::= element(A).
 member(R) ::= test(A) AS expr(B). {
     R = MAKE(withitem, node_begin(A), node_end(B), .context_expr = A, .optional_vars = B);
 }
@@ -504,12 +504,12 @@ atom(R) ::= LSQB(O) element(A) clauses(B) RSQB(C). {
 }
 %type elements {Items *}
 %type element_list {Items *}
-elements(R) ::= element_list(A).               { R = A; }
+elements(A) ::= element_list(A).
 elements(R) ::= element_list(A) COMMA(T).      { R = items_end(A, T.end); }
 element_list(R) ::= element(A).                { R = items_new(parser, A); }
 element_list(R) ::= element_list(A) COMMA element(B). { R = items_add(parser, A, B); }
-element(R) ::= named(A).                       { R = A; }
-element(R) ::= star_expr(A).                   { R = A; }
+element(A) ::= named(A).
+element(A) ::= star_expr(A).
 
 atom(R) ::= LBRACE(O) RBRACE(C).               { R = MAKE(Dict, O.begin, C.end, ); }
 atom(R) ::= LBRACE(O) elements(A) RBRACE(C).   { R = make_braces(parser, O, A, C); }
@@ -556,13 +556,13 @@ compound(R) ::= MATCH(K) subject(S) COLON NEWLINE INDENT cases(C) DEDENT. {
 }
 %type subject {Items *}
 %type subject_list {Items *}
-subject(R) ::= subject_list(A).                { R = A; }
+subject(A) ::= subject_list(A).
 subject(R) ::= subject_list(A) COMMA(T).       { R = items_end(A, T.end); }
 subject_list(R) ::= element(A).                { R = items_new(parser, A); }
 subject_list(R) ::= subject_list(A) COMMA element(B). { R = items_add(parser, A, B); }
 %type cases {Items *}
 %type case {Items *}
-cases(R) ::= case(A).                          { R = A; }
+cases(A) ::= case(A).
 cases(R) ::= cases(A) case(B).                 { R = items_join(parser, A, B); }
 case(R) ::= CASE(K) patterns(P) guard(G) COLON suite(B). {
     R = items_new(parser, MAKE(match_case, K.begin, B->end,
@@ -576,16 +576,16 @@ guard(R) ::= IF named(A).                      { R = A; }
 
 %type patterns {Items *}
 %type pattern_list {Items *}
-patterns(R) ::= pattern_list(A).               { R = A; }
+patterns(A) ::= pattern_list(A).
 patterns(R) ::= pattern_list(A) COMMA(T).      { R = items_end(A, T.end); }
 pattern_list(R) ::= star_pattern(A).           { R = items_new(parser, A); }
 pattern_list(R) ::= pattern_list(A) COMMA star_pattern(B). { R = items_add(parser, A, B); }
-star_pattern(R) ::= pattern(A).                { R = A; }
+star_pattern(A) ::= pattern(A).
 star_pattern(R) ::= STAR(T) NAME(N).           { R = make_pattern_star(parser, T, N); }
-pattern(R) ::= or_pattern(A).                  { R = A; }
+pattern(A) ::= or_pattern(A).
 pattern(R) ::= or_pattern(A) AS NAME(N).       { R = make_pattern_as(parser, A, N); }
 %type alternatives {Items *}
-or_pattern(R) ::= closed(A).                   { R = A; }
+or_pattern(A) ::= closed(A).
 or_pattern(R) ::= alternatives(A). {
     R = MAKE(MatchOr, A->begin, A->end, .patterns = items_list(A));
 }
@@ -610,26 +610,26 @@ closed(R) ::= LBRACE(O) entries(A) RBRACE(C).  { R = make_pattern_mapping(parser
 closed(R) ::= LBRACE(O) entries(A) COMMA RBRACE(C). {
     R = make_pattern_mapping(parser, O, A, C);
 }
-path(R) ::= name(A).                           { R = A; }
-path(R) ::= attribute(A).                      { R = A; }
+path(A) ::= name(A).
+path(A) ::= attribute(A).
 attribute(R) ::= path(A) DOT NAME(T). {
     R = MAKE(Attribute, node_begin(A), T.end, .value = A, .attr = token_text(parser, T));
 }
-constant(R) ::= signed(A).                     { R = A; }
+constant(A) ::= signed(A).
 constant(R) ::= signed(A) PLUS number(B).      { R = make_binary(parser, A, OPERATOR_Add, B); }
 constant(R) ::= signed(A) MINUS number(B).     { R = make_binary(parser, A, OPERATOR_Sub, B); }
 constant(R) ::= strings(A).                    { R = make_strings(parser, A); }
 constant(R) ::= NONE(T).                       { R = make_literal(parser, T, LITERAL_NONE); }
 constant(R) ::= TRUE(T).                       { R = make_literal(parser, T, LITERAL_TRUE); }
 constant(R) ::= FALSE(T).                      { R = make_literal(parser, T, LITERAL_FALSE); }
-signed(R) ::= number(A).                       { R = A; }
+signed(A) ::= number(A).
 signed(R) ::= MINUS(T) number(A).              { R = make_unary(parser, T, OPERATOR_USub, A); }
 number(R) ::= NUMBER(T).                       { R = make_number(parser, T); }
 
 %type class_args {Items *}
 class_args(R) ::= class_arg(A).                { R = items_new(parser, A); }
 class_args(R) ::= class_args(A) COMMA class_arg(B). { R = items_add(parser, A, B); }
-class_arg(R) ::= pattern(A).                   { R = A; }
+class_arg(A) ::= pattern(A).
 class_arg(R) ::= NAME(N) EQ pattern(A). {
     R = MAKE(keyword, N.begin, node_end(A), .arg = token_text(parser, N), .value = A);
 }
