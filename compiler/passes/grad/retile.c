@@ -3,11 +3,14 @@
  * Of c = a @ b with tiles of m x n and steps of k the gradient of a has tiles of m x k and steps of
  * n: where n is the longest that is a long way at each step, and little to keep. So the shorter
  * side of the result and the step change their lengths, if the step's is longer. What is computed
- * is the same: tiles that grow end where those before did. */
+ * is the same: tiles that grow end where those before did.
+ *
+ * Small tiles, of blocks that do little else than wait, grow along all three. */
 #include "passes/grad/retile.h"
 
 #include "passes/analysis/ranges.h"
 #include "passes/grad/coordinates.h"
+#include "target/cost.h"
 
 /* What counts tiles: a block's index, or the variable of a loop from 0 on. */
 typedef struct Axis {
@@ -254,9 +257,18 @@ static Axis *free_axis(Side *side)
 
 /* ---- what grows ends where it did ---- */
 
+/* How many there are; of a loop that goes on by a tile's length the end of the last one, or less.
+ */
 static Value *tiles_along(Tiling *tiling, const Axis *axis)
 {
-    return tiling->launch->operands[axis->dim];
+    return axis->loop ? operand(axis->loop, end) : tiling->launch->operands[axis->dim];
+}
+
+static bool counts_tiles(const Axis *axis)
+{
+    int64_t step = 1;
+    if (axis->loop) value_constant(operand(axis->loop, step), &step);
+    return step == 1;
 }
 
 /* A number without the constants that are added to it. */
@@ -302,6 +314,14 @@ static void clip_view(Op *op, int dim, Value *end)
     op_set_operand(op, operand_index(op, view), clipped);
 }
 
+/* Whether nothing of what the op has lies behind the axis's tiles. */
+static bool are_covered(Tiling *tiling, const Axis *axis, const Value *extent)
+{
+    const Value *tiles = tiles_along(tiling, axis);
+    return counts_tiles(axis) ? tiles_cover(tiles, axis->length, extent)
+                              : value_uncast(tiles) == value_uncast(extent);
+}
+
 typedef struct Clip {
     Tiling *tiling;
     const Axis *axis;
@@ -314,19 +334,29 @@ static void clip_access(Op *op, void *context)
     if (op->code != OP_load && op->code != OP_store) return;
     for (int d = 0; d < operand(op, view)->type->rank; d++)
         if (axis_of(clip->tiling, operand_list(op, offsets)[d]) == clip->axis &&
-            !tiles_cover(tiles_along(clip->tiling, clip->axis), clip->axis->length,
-                         operand_list(operand(op, view)->op, extents)[d]))
+            !are_covered(clip->tiling, clip->axis, operand_list(operand(op, view)->op, extents)[d]))
             clip_view(op, d, clip->end);
+}
+
+/* A number that is not negative, divided up. */
+static Value *quotient_up(Builder *builder, Value *value, int64_t by)
+{
+    const DType dtype = value->type->dtype;
+    Value *sum = build2(builder, OP_add, value, build_const(builder, dtype, by - 1));
+    return build2(builder, OP_floordiv, sum, build_const(builder, dtype, by));
 }
 
 /* Where the tiles ended; NULL: the device can't know. */
 static Value *end_of_tiles(Tiling *tiling, const Axis *axis)
 {
-    Builder builder = builder_before(launch_region(tiling->launch)->first);
+    Builder builder =
+        builder_before(axis->loop ? axis->loop : launch_region(tiling->launch)->first);
     Map copied = {0};
-    Value *tiles = value_in_launch(&builder, tiles_along(tiling, axis), &copied);
+    Value *tiles = tiles_along(tiling, axis);
+    if (!axis->loop) tiles = value_in_launch(&builder, tiles, &copied);
     if (!tiles) return NULL;
     tiles = build_cast(&builder, DTYPE_i64, tiles);
+    if (!counts_tiles(axis)) tiles = quotient_up(&builder, tiles, axis->length);
     return build2(&builder, OP_mul, tiles, build_const(&builder, DTYPE_i64, axis->length));
 }
 
@@ -351,14 +381,6 @@ static void resize(Op *op, void *context)
     for (int r = 0; r < op->region_count; r++)
         for (int i = 0; i < op->regions[r]->argument_count; i++)
             resize_tile(context, op->regions[r]->arguments[i]);
-}
-
-/* A number that is not negative, divided up. */
-static Value *quotient_up(Builder *builder, Value *value, int64_t by)
-{
-    const DType dtype = value->type->dtype;
-    Value *sum = build2(builder, OP_add, value, build_const(builder, dtype, by - 1));
-    return build2(builder, OP_floordiv, sum, build_const(builder, dtype, by));
 }
 
 static void set_constant(Op *op, int operand, int64_t number)
@@ -394,6 +416,7 @@ static void shorten_loop(const Axis *axis)
         set_constant(loop, step, axis->fresh);
 }
 
+/* Longer tiles: as many fewer of them. */
 static void lengthen_grid(Tiling *tiling, const Axis *axis)
 {
     Builder host = builder_before(tiling->launch);
@@ -401,6 +424,25 @@ static void lengthen_grid(Tiling *tiling, const Axis *axis)
     op_set_operand(tiling->launch, axis->dim,
                    quotient_up(&host, tiles, axis->fresh / axis->length));
     resize_offsets(axis, axis->index);
+}
+
+static void lengthen_loop(const Axis *axis)
+{
+    Op *loop = axis->loop;
+    Builder builder = builder_before(loop);
+    if (!counts_tiles(axis)) {
+        set_constant(loop, operand_index(loop, step), axis->fresh);
+        return;
+    }
+    op_set_operand(loop, operand_index(loop, end),
+                   quotient_up(&builder, operand(loop, end), axis->fresh / axis->length));
+    resize_offsets(axis, axis->index);
+}
+
+static void settle(Axis *axis)
+{
+    if (axis->fresh) axis->length = axis->fresh;
+    axis->fresh = 0;
 }
 
 static void exchange(Tiling *tiling, Axis *side, Axis *step)
@@ -413,6 +455,52 @@ static void exchange(Tiling *tiling, Axis *side, Axis *step)
     region_visit(launch_region(tiling->launch), resize, tiling);
     lengthen_grid(tiling, side);
     shorten_loop(step);
+    settle(side);
+    settle(step);
+}
+
+/* ---- small tiles ---- */
+
+static int64_t grown(int64_t length, int64_t most)
+{
+    while (2 * length <= most) length *= 2;
+    return length;
+}
+
+static int64_t step_bytes_to_length(const Op *dot)
+{
+    enum { BYTE = 8 };
+    return COST_GROWN_STEP * BYTE / dtype_bits(operand(dot, a)->type->dtype);
+}
+
+static void grow_axis(Tiling *tiling, Axis *axis, Value *end)
+{
+    Clip clip = {tiling, axis, end};
+    region_visit(launch_region(tiling->launch), clip_access, &clip);
+    if (axis->loop)
+        lengthen_loop(axis);
+    else
+        lengthen_grid(tiling, axis);
+}
+
+static void grow(Tiling *tiling, Axis *row, Axis *column, Axis *step)
+{
+    enum { AXES = 3 };
+    Axis *axes[AXES] = {row, column, step};
+    Value *ends[AXES];
+    if (row->length * column->length >= COST_SMALL_PRODUCT) return;
+    for (int i = 0; i < AXES; i++) {
+        ends[i] = end_of_tiles(tiling, axes[i]);
+        if (!ends[i]) return;
+    }
+    for (int i = 0; i < AXES; i++)
+        axes[i]->fresh = grown(axes[i]->length, axes[i] == step ? step_bytes_to_length(tiling->dot)
+                                                                : COST_GROWN_SIDE);
+    for (int i = 0; i < AXES; i++)
+        if (axes[i]->fresh > axes[i]->length) grow_axis(tiling, axes[i], ends[i]);
+    region_visit(launch_region(tiling->launch), resize, tiling);
+    op_set_int(tiling->launch, ATTR_warps, COST_GROWN_WARPS);
+    for (int i = 0; i < AXES; i++) settle(axes[i]);
 }
 
 void retile(Grad *grad, Op *launch)
@@ -428,4 +516,5 @@ void retile(Grad *grad, Op *launch)
     Axis *side = row->length < column->length ? row : column;
     if (step->length > side->length && step->length % side->length == 0)
         exchange(&tiling, side, step);
+    grow(&tiling, row, column, step);
 }
