@@ -185,6 +185,36 @@ static Value *through_sums(Grad *grad, const Op *op, Value *adjoint, int dim)
     return turned(grad, sums, dim);
 }
 
+/* Those so many places further along the dimension; zero where there are none. */
+static Value *further(Grad *grad, Value *tile, int dim, int64_t step)
+{
+    Builder *builder = &grad->builder;
+    Value *at = coordinate(grad, tile->type, dim);
+    Value *index = build2(builder, OP_add, at, integer_of(grad, at->type, step));
+    Value *last = integer_of(grad, at->type, tile->type->shape[dim] - 1);
+    Value *inside = build_cmp(builder, "le", index, last);
+    return build3(builder, OP_select, inside,
+                  picked(grad, tile, dim, build2(builder, OP_min, index, last)),
+                  number_of(grad, tile->type, 0));
+}
+
+/* An element counts, times all before it, for the sum of the adjoints from it on, each times what
+ * lies between: sum(i) = adjoint(i) + a(i + 1) sum(i + 1), of twice as many each time. */
+static Value *through_products(Grad *grad, const Op *op, Value *adjoint, int dim)
+{
+    Builder *builder = &grad->builder;
+    Value *a = primal(grad, operand(op, a)), *before = scanned(grad, a, dim, "mul");
+    Value *sum = op_int(op, ATTR_exclusive, 0) ? further(grad, adjoint, dim, 1) : adjoint;
+    Value *between = further(grad, a, dim, 1);
+    op_set_int(before->op, ATTR_exclusive, 1);
+    for (int64_t step = 1; step < a->type->shape[dim]; step *= 2) {
+        sum = build2(builder, OP_add, sum,
+                     build2(builder, OP_mul, between, further(grad, sum, dim, step)));
+        between = build2(builder, OP_mul, between, further(grad, between, dim, step));
+    }
+    return build2(builder, OP_mul, before, sum);
+}
+
 /* Of each place that of the first of those up to it that is the greatest, or least: the last one at
  * which something came that was more than all before it. */
 static Value *indices_found(Grad *grad, const Op *op, int dim, bool is_max)
@@ -235,7 +265,7 @@ void adjoint_scan(Grad *grad, Op *op)
     else if (is_max || strcmp(mode, "min") == 0)
         adjoint = through_extremes(grad, op, adjoint, dim, is_max);
     else
-        grad_refuse(grad, op, "it is known of sums, min and max alone");
+        adjoint = through_products(grad, op, adjoint, dim);
     give_total(grad, operand(op, a), adjoint);
 }
 
