@@ -79,8 +79,12 @@ static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer
 
 LLVMValueRef emulator_check_index(Gen *gen, const Op *op, LLVMValueRef index, LLVMValueRef extent)
 {
-    LLVMValueRef arguments[] = {index, extent, gen_i32(gen, emu_site(gen, op))};
-    return emu_call(gen, "tile_emu_index", gen->types.i64, 3, arguments);
+    const Attr *text = op_attr(op, ATTR_text);
+    LLVMValueRef arguments[] = {index, extent, gen_i32(gen, emu_site(gen, op)),
+                                text != NULL
+                                    ? LLVMBuildGlobalStringPtr(gen->builder, text->text, "")
+                                    : LLVMConstPointerNull(gen->types.pointer)};
+    return emu_call(gen, "tile_emu_index", gen->types.i64, 4, arguments);
 }
 
 LLVMValueRef emulator_fault_injected(Gen *gen, const Op *op, LLVMValueRef holds)

@@ -77,6 +77,8 @@ typedef void OpVisitor(Op *op, void *context);
 void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
 void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
+/* What messages call a dimension of memory, as "dimension 1 of 'a'"; NULL: it has no name. */
+Name dimension_name(const Value *memory, int dim);
 void kernel_visit(Kernel *kernel, OpVisitor *visit, void *context);
 /* Those of one code. A kernel that never had one is not walked through: that costs as much as all
  * else that a pass does which has nothing to do there, as ops of a large kernel are in no cache. */

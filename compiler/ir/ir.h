@@ -28,9 +28,10 @@ typedef struct OpUse {
 
 struct Value {
     const Type *type;
-    Op *op;         /* that made it; NULL for a parameter or a region's argument */
-    Region *region; /* whose argument it is */
-    int index;      /* among the op's results, the region's arguments, the kernel's parameters */
+    Op *op;                  /* that made it; NULL for a parameter or a region's argument */
+    Region *region;          /* whose argument it is */
+    unsigned of_library : 1; /* its name is the library's, and says nothing to users */
+    int index : 31; /* among the op's results, the region's arguments, the kernel's parameters */
     int use_count;  /* by ops that were not erased */
     OpUse *uses;    /* theirs */
     Name name;      /* for people; may be NULL */

@@ -229,6 +229,7 @@ Op *op_clone(Builder *builder, const Op *op, Map *map)
     clone_attrs(op, copy);
     for (int i = 0; i < op->result_count; i++) {
         copy->results[i].name = op->results[i].name;
+        copy->results[i].of_library = op->results[i].of_library;
         map_set(kernel->arena, map, &op->results[i], &copy->results[i]);
     }
     for (int i = 0; i < op->region_count; i++) clone_region(op->regions[i], copy->regions[i], map);
@@ -267,4 +268,24 @@ Kernel *kernel_clone(const Kernel *kernel)
     for (const Op *op = kernel->host->first; op != NULL; op = op->next)
         op_clone(&builder, op, &map);
     return copy;
+}
+
+Name dimension_name(const Value *memory, int dim)
+{
+    const Value *named = memory;
+    if (memory->op == NULL) return NULL;
+    while (named->name == NULL && named->op != NULL) {
+        if (named->op->code == OP_view)
+            named = operand(named->op, pointer);
+        else if (op_has(named->op, ALIAS))
+            named = op_aliased(named->op);
+        else
+            return NULL;
+    }
+    const bool is_part =
+        named->type->kind == memory->type->kind && named->type->rank != memory->type->rank;
+    if (named->name == NULL || named->of_library || is_part) return NULL;
+    Interner *names = memory->op->parent->kernel->session->names;
+    return memory->type->rank > 1 ? intern_printf(names, "dimension %d of '%s'", dim, named->name)
+                                  : intern_printf(names, "'%s'", named->name);
 }

@@ -161,8 +161,10 @@ void *tile_emu_frame(tile_emu_thread *thread, uint64_t bytes);
 void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t bytes, uint32_t kind,
                       uint32_t space, uint32_t site);
 
-/* The index; 0 where it is not from 0 to `extent` - 1, which checked mode reports. */
-int64_t tile_emu_index(tile_emu_thread *thread, int64_t index, int64_t extent, uint32_t site);
+/* The index; 0 where it is not from 0 to `extent` - 1, which checked mode reports, by what the
+ * dimension is called; NULL: it has no name. */
+int64_t tile_emu_index(tile_emu_thread *thread, int64_t index, int64_t extent, uint32_t site,
+                       const char *name);
 
 /* The launch fails: a condition of the author's does not hold. */
 void tile_emu_stop(tile_emu_thread *thread, const char *text, uint32_t site);

@@ -618,14 +618,15 @@ TILE_API void tile_emu_stop(tile_emu_thread *thread, const char *text, uint32_t 
 /* ---- indices ---- */
 
 TILE_API int64_t tile_emu_index(tile_emu_thread *thread, int64_t index, int64_t extent,
-                                uint32_t site)
+                                uint32_t site, const char *name)
 {
     if (index >= 0 && index < extent) return index;
     Launch *launch = ((Thread *)thread->owner)->block->launch;
     if (thread->checked & TILE_EMU_CHECKED)
         tile_emu_fault_add(launch, FAULT_BOUNDS, site, NO_SITE,
-                           "thread %" PRIu32 " uses the index %" PRId64
-                           " of a dimension of %" PRId64 " elements",
-                           thread->index, index, extent);
+                           "thread %" PRIu32 " uses the index %" PRId64 " of %.128s%s%" PRId64
+                           " elements",
+                           thread->index, index, name ? name : "a dimension",
+                           name ? ", which has " : " of ", extent);
     return 0;
 }

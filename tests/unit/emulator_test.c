@@ -276,7 +276,7 @@ KERNEL(indices_checked)
 {
     int64_t *out = pointer_of(c);
     BEGIN
-    out[c->t->index] = tile_emu_index(c->t, (int64_t)c->t->index - 1, 30, 1);
+    out[c->t->index] = tile_emu_index(c->t, (int64_t)c->t->index - 1, 30, 1, "'s'");
     END
 }
 

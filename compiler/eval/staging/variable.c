@@ -60,8 +60,11 @@ bool binding_set(Eval *eval, Binding *binding, Object *object, Span at)
     Object *held = object_hold(eval, object);
     if (held->kind == OBJECT_TILE && held->as.ir.var != NULL && held->as.ir.var->name == NULL)
         held->as.ir.var->name = binding->name;
-    if (held->kind == OBJECT_IR && held->as.ir.value->name == NULL && held->as.ir.value->op != NULL)
+    if (held->kind == OBJECT_IR && held->as.ir.value->name == NULL &&
+        held->as.ir.value->op != NULL) {
         held->as.ir.value->name = binding->name;
+        held->as.ir.value->of_library = eval->library > 0;
+    }
     binding_put(eval, binding, held, at);
     return true;
 }

@@ -68,12 +68,15 @@ static void find_in_view(Lower *lower, Element *element)
 
 /* ---- shared tiles and local arrays ---- */
 
-Value *lower_check_index(Lower *lower, Value *index, int64_t extent)
+Value *lower_check_index(Lower *lower, Value *index, const Value *memory, int dim)
 {
     Value *operands[2] = {address_cast(lower, DTYPE_i64, index),
-                          address_const(lower, DTYPE_i64, extent)};
+                          address_const(lower, DTYPE_i64, memory->type->shape[dim])};
     const Type *type = type_scalar(lower->kernel->types, DTYPE_i64);
-    return address_cast(lower, DTYPE_i32, lower_build(lower, OP_check_index, 2, operands, type));
+    Value *checked = lower_build(lower, OP_check_index, 2, operands, type);
+    const Name name = dimension_name(memory, dim);
+    if (name) op_set_text(checked->op, ATTR_text, name);
+    return address_cast(lower, DTYPE_i32, checked);
 }
 
 /* An i32 below the extent; the emulator says where it is not. */
@@ -82,7 +85,8 @@ static Value *checked_index(Lower *lower, const Element *element, int dim)
     const int64_t extent = operand(element->op, memory)->type->shape[dim];
     Value *index = index_of(lower, element, dim);
     const bool within = is_within(lower, element, dim, (Facts){extent, extent, extent});
-    return within ? address_cast(lower, DTYPE_i32, index) : lower_check_index(lower, index, extent);
+    return within ? address_cast(lower, DTYPE_i32, index)
+                  : lower_check_index(lower, index, operand(element->op, memory), dim);
 }
 
 static void find_in_shared(Lower *lower, Element *element)

@@ -129,7 +129,7 @@ LowerRule lower_shared_load, lower_shared_store; /* shared.c */
 /* Before the part is used: the emulator says where it does not lie in its tile. */
 void shared_watch(Lower *lower, const Value *part);
 /* The index as an i32; the emulator reports one that is outside. */
-Value *lower_check_index(Lower *lower, Value *index, int64_t extent);
+Value *lower_check_index(Lower *lower, Value *index, const Value *memory, int dim);
 LowerRule lower_gather, lower_put, lower_atomic; /* lower/scattered.c */
 LowerRule lower_mbarrier_init, lower_mbarrier_arrive, lower_mbarrier_expect_tx,
     lower_mbarrier_arrive_on_copies, lower_mbarrier_arrive_and_wait,

@@ -13,13 +13,8 @@ static Value *barrier_of(Lower *lower, const Op *op)
     const int64_t count = operand(op, barriers)->type->shape[0];
     const Facts facts = facts_of(lower->facts, operand(op, index));
     Value *index = lower_scalar(lower, operand(op, index));
-    if (facts.low < 0 || facts.high >= count) {
-        Value *operands[2] = {address_cast(lower, DTYPE_i64, index),
-                              address_const(lower, DTYPE_i64, count)};
-        const Type *type = type_scalar(lower->kernel->types, DTYPE_i64);
-        index =
-            address_cast(lower, DTYPE_i32, lower_build(lower, OP_check_index, 2, operands, type));
-    }
+    if (facts.low < 0 || facts.high >= count)
+        index = lower_check_index(lower, index, operand(op, barriers), 0);
     return barrier_at(lower, op, index);
 }
 

@@ -82,7 +82,7 @@ static void watch(Lower *lower, const Scattered *scattered, int reg, int dim, Va
     if (predicate)
         position =
             build3(&lower->at, OP_select, predicate, position, address_const(lower, DTYPE_i64, 0));
-    lower_check_index(lower, position, memory->type->shape[dim]);
+    lower_check_index(lower, position, memory, dim);
 }
 
 /* False: no thread has anything to do for this register. */

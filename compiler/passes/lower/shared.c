@@ -250,11 +250,11 @@ void shared_watch(Lower *lower, const Value *part)
         const Facts known = facts_of(lower->facts, operand_list(view, offsets)[d]);
         Value *first = lower_scalar(lower, operand_list(view, offsets)[d]);
         if (known.low < 0 || (beyond[d] == 0 && known.high >= extent))
-            lower_check_index(lower, first, extent);
+            lower_check_index(lower, first, operand(view, tile), d);
         if (beyond[d] > 0 && known.high >= extent - beyond[d])
             lower_check_index(
                 lower, address_add_number(lower, address_cast(lower, DTYPE_i64, first), beyond[d]),
-                extent);
+                operand(view, tile), d);
     }
 }
 

@@ -181,9 +181,11 @@ static void check_indices(const Strict *strict, Op *op)
         Value *index = op->operands[first + d];
         Value *extent = view->op ? operand_list(view->op, extents)[d] : NULL;
         if (!extent || (index->op && index->op->code == OP_const)) continue;
-        op_set_operand(op, first + d,
-                       build2(&at, OP_check_index, build_cast(&at, DTYPE_i64, index),
-                              build_cast(&at, DTYPE_i64, extent)));
+        Value *checked = build2(&at, OP_check_index, build_cast(&at, DTYPE_i64, index),
+                                build_cast(&at, DTYPE_i64, extent));
+        const Name name = dimension_name(view, d);
+        if (name) op_set_text(checked->op, ATTR_text, name);
+        op_set_operand(op, first + d, checked);
     }
 }
 
