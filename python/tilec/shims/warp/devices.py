@@ -50,6 +50,9 @@ class Device:
     def can_access(self, other):
         return self == other
 
+    def get_cuda_compile_arch(self):
+        return self.arch or None
+
     def get_stream(self):
         return Stream(self)
 
