@@ -218,7 +218,7 @@ static Value *tile_along(Eval *eval, const Elements *elements, const Match *matc
 {
     const Parallel *parallel = eval->parallel;
     Value *tile = elements->memory;
-    int64_t kept[TYPE_RANK], order[TYPE_RANK], apart[TYPE_RANK];
+    int64_t kept[TYPE_RANK], permutation[TYPE_RANK], apart[TYPE_RANK];
     int axis[TYPE_RANK], count = 0, at = 0;
     for (int d = 0; d < tile->type->rank; d++)
         if (match->dims[d] >= 0) {
@@ -227,9 +227,9 @@ static Value *tile_along(Eval *eval, const Elements *elements, const Match *matc
         }
     for (int i = 0; i < parallel->rank; i++) {
         apart[i] = match->uses[i] ? parallel->shape[i] : 1;
-        if (match->uses[i]) order[at++] = axis[i];
+        if (match->uses[i]) permutation[at++] = axis[i];
     }
-    if (count > 0) tile = transposed(eval, reshaped(eval, tile, count, kept), order);
+    if (count > 0) tile = transposed(eval, reshaped(eval, tile, count, kept), permutation);
     tile = reshaped(eval, tile, parallel->rank, apart);
     return stage_broadcast(eval, tile, parallel->rank, parallel->shape, elements->at);
 }
@@ -239,7 +239,7 @@ static Value *tile_back(Eval *eval, const Elements *elements, const Match *match
 {
     const Parallel *parallel = eval->parallel;
     const Type *type = elements->memory->type;
-    int64_t kept[TYPE_RANK], order[TYPE_RANK], shape[TYPE_RANK];
+    int64_t kept[TYPE_RANK], permutation[TYPE_RANK], shape[TYPE_RANK];
     int axis[TYPE_RANK], count = 0, at = 0;
     for (int i = 0; i < parallel->rank; i++)
         if (match->uses[i]) {
@@ -248,9 +248,9 @@ static Value *tile_back(Eval *eval, const Elements *elements, const Match *match
         }
     for (int d = 0; d < type->rank; d++) {
         shape[d] = match->dims[d] >= 0 ? type->shape[d] : 1;
-        if (match->dims[d] >= 0) order[at++] = axis[match->dims[d]];
+        if (match->dims[d] >= 0) permutation[at++] = axis[match->dims[d]];
     }
-    if (count > 0) value = transposed(eval, reshaped(eval, value, count, kept), order);
+    if (count > 0) value = transposed(eval, reshaped(eval, value, count, kept), permutation);
     return reshaped(eval, value, type->rank, shape);
 }
 

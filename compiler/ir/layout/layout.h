@@ -69,25 +69,26 @@ bool bits_is_power(int64_t number); /* of two */
 int bits_log2(int64_t power);       /* exact for powers of two, else rounded down */
 
 /* ---- making ---- */
-/* Register layout for accesses to memory: `order[0]` is the dimension that is contiguous, vectors
- * of `vector` elements of it per thread, then lanes, then warps along it and the next ones; what is
- * left over repeats in registers, and threads left over are replicas. 0 warps: one thread has all.
+/* Register layout for accesses to memory: `dim_order[0]` is the dimension that is contiguous,
+ * vectors of `vector` elements of it per thread, then lanes, then warps along it and the next ones;
+ * what is left over repeats in registers, and threads left over are replicas. 0 warps: one thread
+ * has all.
  */
-const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                             int vector, int warps);
-/* The same where a warp has all of order[0]: warps are along the other dimensions only. */
-const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
+                             const int *dim_order, int vector, int warps);
+/* The same where a warp has all of dim_order[0]: warps are along the other dimensions only. */
+const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *dim_order,
                            int vector, int warps);
-/* Row-major shared layout (order[0] contiguous) in which 16-byte chunks of `element_bits` elements
- * are swizzled so that ldmatrix's 8 rows and 16-byte vectors of 8 neighbouring lanes meet no bank
- * conflict. Plain row-major where a row has less than 16 bytes. */
-const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                              int element_bits);
+/* Row-major shared layout (dim_order[0] contiguous) in which 16-byte chunks of `element_bits`
+ * elements are swizzled so that ldmatrix's 8 rows and 16-byte vectors of 8 neighbouring lanes meet
+ * no bank conflict. Plain row-major where a row has less than 16 bytes. */
+const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape,
+                              const int *dim_order, int element_bits);
 /* The same of several tiles, the outermost dimension their number: they lie alike. */
 const Layout *layout_swizzled_slices(LayoutTable *table, int rank, const int32_t *shape,
-                                     const int *order, int element_bits);
+                                     const int *dim_order, int element_bits);
 const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape,
-                               const int *order);
+                               const int *dim_order);
 
 typedef enum DotOperand { DOT_A, DOT_B, DOT_C } DotOperand;
 typedef struct MmaShape {

@@ -119,11 +119,11 @@ static void start(Maker *maker, int rank, const int32_t *shape)
 /* ---- blocked ---- */
 
 /* Along the first of `count` dimensions that has bits left. */
-static void add_next(Maker *maker, LayoutAxis axis, const int *order, int count)
+static void add_next(Maker *maker, LayoutAxis axis, const int *dim_order, int count)
 {
     for (int i = 0; i < count; i++)
-        if (bits_left(maker, order[i]) > 0) {
-            add_bit(maker, axis, order[i]);
+        if (bits_left(maker, dim_order[i]) > 0) {
+            add_bit(maker, axis, dim_order[i]);
             return;
         }
     add_replica(maker, axis);
@@ -143,28 +143,28 @@ static void add_vector(Maker *maker, int dim, int vector)
  * accesses follow each other in memory; in more, warps are side by side. Warps that are not a power
  * of two are rounded down: those above hold replicas. They leave the first `lines` dimensions of
  * the order alone. */
-static const Layout *spread(LayoutTable *table, Maker *maker, const int *order, int vector,
+static const Layout *spread(LayoutTable *table, Maker *maker, const int *dim_order, int vector,
                             int warps, int lines)
 {
     const int rank = maker->layout.rank;
     int replicas = lines ? bits_log2(warps) : 0; /* warps that other dimensions have no bit for */
     for (int i = lines; i < rank && replicas > 0; i++)
-        replicas -= bits_log2(maker->layout.block[order[i]]);
+        replicas -= bits_log2(maker->layout.block[dim_order[i]]);
     limit_block(&maker->layout, LAYOUT_BITS - (replicas > 0 ? replicas : 0));
-    if (rank > 0) add_vector(maker, order[0], vector);
-    for (int i = 0; warps > 0 && i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, order, rank);
+    if (rank > 0) add_vector(maker, dim_order[0], vector);
+    for (int i = 0; warps > 0 && i < LANE_BITS; i++) add_next(maker, LAYOUT_LANE, dim_order, rank);
     const int left = rank == 1 && warps > 0 ? bits_left(maker, 0) - bits_log2(warps) : 0;
     if (left > 0 && !lines) add_bits(maker, LAYOUT_REGISTER, 0, left);
     for (int i = 0; warps > 0 && i < bits_log2(warps); i++)
-        add_next(maker, LAYOUT_WARP, order + lines, rank - lines);
-    for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);
+        add_next(maker, LAYOUT_WARP, dim_order + lines, rank - lines);
+    for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, dim_order[i]);
     return finish(table, maker);
 }
 
 /* Repeating a small block can leave threads idle that padding would use: whichever holds fewer
  * registers. */
-static const Layout *blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                             int vector, int warps, int lines)
+static const Layout *blocked(LayoutTable *table, int rank, const int32_t *shape,
+                             const int *dim_order, int vector, int warps, int lines)
 {
     Maker exact, padded;
     start(&exact, rank, shape);
@@ -175,22 +175,22 @@ static const Layout *blocked(LayoutTable *table, int rank, const int32_t *shape,
         padded.layout.block[d] = padded_block(shape[d]);
         differ |= exact.layout.block[d] != padded.layout.block[d];
     }
-    const Layout *layout = spread(table, &exact, order, vector, warps, lines);
+    const Layout *layout = spread(table, &exact, dim_order, vector, warps, lines);
     if (!differ) return layout;
-    const Layout *other = spread(table, &padded, order, vector, warps, lines);
+    const Layout *other = spread(table, &padded, dim_order, vector, warps, lines);
     return layout_registers(other) < layout_registers(layout) ? other : layout;
 }
 
-const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                             int vector, int warps)
+const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
+                             const int *dim_order, int vector, int warps)
 {
-    return blocked(table, rank, shape, order, vector, warps, 0);
+    return blocked(table, rank, shape, dim_order, vector, warps, 0);
 }
 
-const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *order,
+const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *dim_order,
                            int vector, int warps)
 {
-    return blocked(table, rank, shape, order, vector, warps, 1);
+    return blocked(table, rank, shape, dim_order, vector, warps, 1);
 }
 
 /* ---- shared ---- */
@@ -214,10 +214,10 @@ static int32_t choose_row_block(int32_t extent, int chunk)
 /* Memory is dear: rows are padded as little as keeps 8 of them in a block, where the swizzle needs
  * them. The contiguous dimension is cut into few panels, so that rows stay long, except where
  * nothing else is. */
-static void choose_shared_blocks(Layout *layout, const int *order, int chunk)
+static void choose_shared_blocks(Layout *layout, const int *dim_order, int chunk)
 {
     for (int i = 0; i < layout->rank; i++) {
-        int dim = order[i];
+        int dim = dim_order[i];
         int32_t extent = layout->shape[dim];
         if (i == 0 && !is_only_long_dim(layout->rank, layout->shape, dim))
             layout->block[dim] = choose_row_block(extent, chunk);
@@ -227,18 +227,19 @@ static void choose_shared_blocks(Layout *layout, const int *order, int chunk)
     limit_block(layout, LAYOUT_BITS);
 }
 
-static void make_row_major(Maker *maker, int rank, const int32_t *shape, const int *order,
+static void make_row_major(Maker *maker, int rank, const int32_t *shape, const int *dim_order,
                            int chunk)
 {
     start(maker, rank, shape);
-    choose_shared_blocks(&maker->layout, order, chunk);
-    for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, order[i]);
+    choose_shared_blocks(&maker->layout, dim_order, chunk);
+    for (int i = 0; i < rank; i++) add_rest(maker, LAYOUT_REGISTER, dim_order[i]);
 }
 
-const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape, const int *order)
+const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape,
+                               const int *dim_order)
 {
     Maker maker;
-    make_row_major(&maker, rank, shape, order, 16);
+    make_row_major(&maker, rank, shape, dim_order, 16);
     return finish(table, &maker);
 }
 
@@ -246,31 +247,31 @@ const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shap
  * chunks. For p >= 3 the chunk's low bits are flipped by the row's. For p < 3 the row's lowest 3 -
  * p bits choose among 8 chunks anyway, and the bits above them flip the chunk's. */
 static const Layout *make_swizzled(LayoutTable *table, int rank, const int32_t *shape,
-                                   const int *order, int element_bits, int dims)
+                                   const int *dim_order, int element_bits, int dims)
 {
     Maker maker;
     int chunk = element_bits < 128 ? 128 / element_bits : 1, chunk_bits = bits_log2(chunk);
-    make_row_major(&maker, rank, shape, order, chunk);
-    int row_bits = rank > 0 ? bits_log2(maker.layout.block[order[0]]) : 0;
+    make_row_major(&maker, rank, shape, dim_order, chunk);
+    int row_bits = rank > 0 ? bits_log2(maker.layout.block[dim_order[0]]) : 0;
     int flips = row_bits - chunk_bits < 3 ? row_bits - chunk_bits : 3;
     int first = row_bits + (3 - flips); /* the offset bit that flips the lowest */
     int end = 0;                        /* behind the last one that may flip */
-    for (int d = 0; d < dims; d++) end += bits_log2(maker.layout.block[order[d]]);
+    for (int d = 0; d < dims; d++) end += bits_log2(maker.layout.block[dim_order[d]]);
     for (int i = 0; i < flips && first + i < end; i++)
-        maker.basis[LAYOUT_REGISTER][first + i][order[0]] |= chunk << i;
+        maker.basis[LAYOUT_REGISTER][first + i][dim_order[0]] |= chunk << i;
     return finish(table, &maker);
 }
 
-const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape, const int *order,
-                              int element_bits)
+const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape,
+                              const int *dim_order, int element_bits)
 {
-    return make_swizzled(table, rank, shape, order, element_bits, rank);
+    return make_swizzled(table, rank, shape, dim_order, element_bits, rank);
 }
 
 const Layout *layout_swizzled_slices(LayoutTable *table, int rank, const int32_t *shape,
-                                     const int *order, int element_bits)
+                                     const int *dim_order, int element_bits)
 {
-    return make_swizzled(table, rank, shape, order, element_bits, rank - 1);
+    return make_swizzled(table, rank, shape, dim_order, element_bits, rank - 1);
 }
 
 /* ---- matrix unit ---- */

@@ -327,13 +327,13 @@ static int longest_run(const Layout *layout, int *run)
 
 static const Layout *shared_layout(const Inference *inference, const Type *from, const Type *to)
 {
-    int from_run, to_run, order[LAYOUT_RANK], count = 1;
+    int from_run, to_run, dim_order[LAYOUT_RANK], count = 1;
     const int from_dim = longest_run(from->layout, &from_run),
               to_dim = longest_run(to->layout, &to_run);
-    order[0] = to_run > from_run ? to_dim : from_dim;
+    dim_order[0] = to_run > from_run ? to_dim : from_dim;
     for (int d = from->rank - 1; d >= 0; d--)
-        if (d != order[0]) order[count++] = d;
-    return layout_swizzled(inference->kernel->layouts, from->rank, from->layout->shape, order,
+        if (d != dim_order[0]) dim_order[count++] = d;
+    return layout_swizzled(inference->kernel->layouts, from->rank, from->layout->shape, dim_order,
                            dtype_memory_bits(from->dtype));
 }
 

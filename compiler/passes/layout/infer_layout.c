@@ -321,18 +321,18 @@ static int by_weight(const void *a, const void *b)
 static WeighedAccess *weigh_accesses(const Classes *classes)
 {
     const size_t count = classes->accesses.count;
-    WeighedAccess *order = arena_new_array(classes->inference->arena, WeighedAccess, count + 1);
+    WeighedAccess *weighed = arena_new_array(classes->inference->arena, WeighedAccess, count + 1);
     for (size_t i = 0; i < count; i++)
-        order[i] = (WeighedAccess){i, access_weight(classes->accesses.data[i])};
-    qsort(order, count, sizeof *order, by_weight);
-    return order;
+        weighed[i] = (WeighedAccess){i, access_weight(classes->accesses.data[i])};
+    qsort(weighed, count, sizeof *weighed, by_weight);
+    return weighed;
 }
 
 static void choose_accesses(Classes *classes)
 {
-    const WeighedAccess *order = weigh_accesses(classes);
+    const WeighedAccess *weighed = weigh_accesses(classes);
     for (size_t i = 0; i < classes->accesses.count; i++) {
-        Op *op = classes->accesses.data[order[i].index];
+        Op *op = classes->accesses.data[weighed[i].index];
         const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
         if (known(classes, value)) continue;
         inference_enter(classes->inference, op);
@@ -391,12 +391,12 @@ static void lay_out_part(Inference *inference, Op *op)
               : shared_part_layout(table, inference->facts, op, operand(op, tile)->type->layout);
     if (layout) op_set_int(op, ATTR_aligned, 1);
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
     for (int d = 0; d < part->type->rank; d++) {
         shape[d] = (int32_t)part->type->shape[d];
-        order[d] = part->type->rank - 1 - d;
+        dim_order[d] = part->type->rank - 1 - d;
     }
-    if (!layout) layout = layout_row_major(table, part->type->rank, shape, order);
+    if (!layout) layout = layout_row_major(table, part->type->rank, shape, dim_order);
     part->type = type_with_layout(inference->kernel->types, part->type, layout);
 }
 
@@ -414,13 +414,14 @@ static const Layout *plain_shared(const Inference *inference, const Value *tile)
     LayoutTable *table = inference->kernel->layouts;
     const int bits = dtype_memory_bits(type->dtype);
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
     for (int d = 0; d < type->rank; d++) {
         shape[d] = (int32_t)type->shape[d];
-        order[d] = type->rank - 1 - d;
+        dim_order[d] = type->rank - 1 - d;
     }
-    return is_used_by_slices(tile) ? layout_swizzled_slices(table, type->rank, shape, order, bits)
-                                   : layout_swizzled(table, type->rank, shape, order, bits);
+    return is_used_by_slices(tile)
+               ? layout_swizzled_slices(table, type->rank, shape, dim_order, bits)
+               : layout_swizzled(table, type->rank, shape, dim_order, bits);
 }
 
 void lay_out_shared(Op *op, void *context)

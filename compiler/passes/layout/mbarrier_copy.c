@@ -47,12 +47,12 @@ static const Layout *panels_of(const Inference *inference, const Type *tile)
 static const Layout *rows_of(const Inference *inference, const Type *tile)
 {
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
     for (int d = 0; d < tile->rank; d++) {
         shape[d] = (int32_t)tile->shape[d];
-        order[d] = tile->rank - 1 - d;
+        dim_order[d] = tile->rank - 1 - d;
     }
-    return layout_row_major(inference->kernel->layouts, tile->rank, shape, order);
+    return layout_row_major(inference->kernel->layouts, tile->rank, shape, dim_order);
 }
 
 typedef struct Writer {

@@ -63,7 +63,7 @@ DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *
 /* ---- memory ---- */
 
 /* The tile's dimensions, `first` as the contiguous one, then from the last to the first. */
-static void make_order(int rank, int first, int *out)
+static void make_dim_order(int rank, int first, int *out)
 {
     int count = 0;
     if (first >= 0) out[count++] = first;
@@ -74,10 +74,10 @@ static void make_order(int rank, int first, int *out)
 static const Layout *rows_first(const Inference *inference, const Type *tile, int vector)
 {
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
     tile_shape(tile, shape);
-    make_order(tile->rank, -1, order);
-    return layout_blocked(inference->kernel->layouts, tile->rank, shape, order, vector,
+    make_dim_order(tile->rank, -1, dim_order);
+    return layout_blocked(inference->kernel->layouts, tile->rank, shape, dim_order, vector,
                           inference->warps);
 }
 
@@ -101,12 +101,12 @@ const Layout *propose_access(const Inference *inference, Op *op)
     const Access access = access_of(op);
     const int dim = access_contiguous(&access);
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
     tile_shape(access.tile, shape);
-    make_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], order);
+    make_dim_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], dim_order);
     const int limit = elements_each(inference, access.tile);
     const int vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
-    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, order, vector,
+    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, dim_order, vector,
                           inference->warps);
 }
 
@@ -169,14 +169,14 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
     const int dim = (int)op_int(op, ATTR_dim, 0);
     if (operand && fits_scan(operand, dim)) return operand;
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
     tile_shape(tile, shape);
-    make_order(tile->rank, dim, order);
+    make_dim_order(tile->rank, dim, dim_order);
     int vector = 1;
     while (vector < 4 && tile->shape[dim] % (2 * vector) == 0 &&
            tile->shape[dim] > WARP_SIZE * vector)
         vector *= 2;
-    return layout_lines(inference->kernel->layouts, tile->rank, shape, order, vector,
+    return layout_lines(inference->kernel->layouts, tile->rank, shape, dim_order, vector,
                         inference->warps);
 }
 

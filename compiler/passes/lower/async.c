@@ -13,12 +13,12 @@ static const Layout *copy_layout(Lower *lower, const Access *access, int vector,
     const Type *tile = access->tile;
     const int dim = access_contiguous(access);
     int32_t shape[LAYOUT_RANK];
-    int order[LAYOUT_RANK], count = 0;
+    int dim_order[LAYOUT_RANK], count = 0;
     for (int d = 0; d < tile->rank; d++) shape[d] = (int32_t)tile->shape[d];
-    if (dim >= 0) order[count++] = access->tile_dim[dim];
+    if (dim >= 0) dim_order[count++] = access->tile_dim[dim];
     for (int d = tile->rank - 1; d >= 0; d--)
-        if (dim < 0 || d != access->tile_dim[dim]) order[count++] = d;
-    return layout_blocked(lower->kernel->layouts, tile->rank, shape, order, vector,
+        if (dim < 0 || d != access->tile_dim[dim]) dim_order[count++] = d;
+    return layout_blocked(lower->kernel->layouts, tile->rank, shape, dim_order, vector,
                           threads / WARP_SIZE);
 }
 

@@ -146,19 +146,19 @@ static void spread_copies(const Copies *copies, Op *const *ends, int32_t depth)
 
 /* The sums row after row, every other row backwards: then each product has an element of a or b
  * with the one before it, and reads fewer registers. */
-static int *order_of(Lower *lower, const Layout *layout, const Operand *a, const Operand *b)
+static int *traversal_of(Lower *lower, const Layout *layout, const Operand *a, const Operand *b)
 {
     const int all = layout_registers(layout);
-    int *order = arena_new_array(lower->arena, int, all);
+    int *traversal = arena_new_array(lower->arena, int, all);
     int32_t(*at)[LAYOUT_RANK] = arena_alloc(lower->arena, sizeof *at * (size_t)all);
     for (int reg = 0; reg < all; reg++) layout_coordinates(layout, reg, 0, 0, at[reg]);
     for (int i = 0, count = 0; i < a->count; i++)
         for (int j = 0; j < b->count; j++) {
             const int32_t row = a->others[i], column = b->others[i % 2 ? b->count - 1 - j : j];
             for (int reg = 0; reg < all; reg++)
-                if (at[reg][0] == row && at[reg][1] == column) order[count++] = reg;
+                if (at[reg][0] == row && at[reg][1] == column) traversal[count++] = reg;
         }
-    return order;
+    return traversal;
 }
 
 void lower_dot_fma(Lower *lower, Op *op)
@@ -172,7 +172,7 @@ void lower_dot_fma(Lower *lower, Op *op)
     Operand a = operand_of(lower, op, DOT_A), b = operand_of(lower, op, DOT_B);
     const Copies copies = find_copies(lower);
     Op **ends = arena_new_array(lower->arena, Op *, depth); /* the last of each k */
-    const int *order = order_of(lower, layout, &a, &b);
+    const int *traversal = traversal_of(lower, layout, &a, &b);
     CHECK(operand(op, c)->type->layout == layout);
     for (int reg = 0; reg < count; reg++) results[reg] = c[reg];
     const bool ahead = a.reader && b.reader && has_room(&a, &b, count, dtype);
@@ -180,13 +180,13 @@ void lower_dot_fma(Lower *lower, Op *op)
         if (ahead) read_ahead(lower, &a, k, depth, dtype);
         if (ahead) read_ahead(lower, &b, k, depth, dtype);
         for (int i = 0; i < count; i++) {
-            const int reg = order[i];
+            const int reg = traversal[i];
             int32_t at[LAYOUT_RANK];
             layout_coordinates(layout, reg, 0, 0, at);
             results[reg] = multiply_add(lower, operand_at(lower, &a, at[0], k, dtype),
                                         operand_at(lower, &b, k, at[1], dtype), results[reg]);
         }
-        ends[k] = results[order[count - 1]]->op;
+        ends[k] = results[traversal[count - 1]]->op;
     }
     if (a.reader && b.reader) spread_copies(&copies, ends, depth);
 }
