@@ -171,8 +171,16 @@ static int view_dim(const Op *op, const Type *tile, int dim)
     return dims ? (int)dims->integers[dim] : operand(op, view)->type->rank - tile->rank + dim;
 }
 
+/* Whether elements outside of the view are something else than zero. */
+static bool is_padded(const Op *op)
+{
+    const Op *view = operand(op, view)->op;
+    return op_attr(view, ATTR_value) || op_attr(view, ATTR_number);
+}
+
 static void look_at_access(Tiling *tiling, const Op *op, const Value *tile)
 {
+    if (is_padded(op)) fix(tiling, tile);
     for (int d = 0; d < tile->type->rank; d++) {
         const Value *offset = operand_list(op, offsets)[view_dim(op, tile->type, d)];
         Axis *axis = axis_of(tiling, offset);
@@ -473,6 +481,14 @@ static int64_t step_bytes_to_length(const Op *dot)
     return COST_GROWN_STEP * BYTE / dtype_bits(operand(dot, a)->type->dtype);
 }
 
+/* Zero where nothing is, so that a longer step adds nothing there. */
+static bool is_loaded(const Value *value)
+{
+    while (value->op && (value->op->code == OP_cast || value->op->code == OP_transpose))
+        value = operand(value->op, a);
+    return value->op && value->op->code == OP_load;
+}
+
 static void grow_axis(Tiling *tiling, Axis *axis, Value *end)
 {
     Clip clip = {tiling, axis, end};
@@ -493,9 +509,10 @@ static void grow(Tiling *tiling, Axis *row, Axis *column, Axis *step)
         ends[i] = end_of_tiles(tiling, axes[i]);
         if (!ends[i]) return;
     }
-    for (int i = 0; i < AXES; i++)
-        axes[i]->fresh = grown(axes[i]->length, axes[i] == step ? step_bytes_to_length(tiling->dot)
-                                                                : COST_GROWN_SIDE);
+    row->fresh = grown(row->length, COST_GROWN_SIDE);
+    column->fresh = grown(column->length, COST_GROWN_SIDE);
+    if (is_loaded(operand(tiling->dot, a)) && is_loaded(operand(tiling->dot, b)))
+        step->fresh = grown(step->length, step_bytes_to_length(tiling->dot));
     for (int i = 0; i < AXES; i++)
         if (axes[i]->fresh > axes[i]->length) grow_axis(tiling, axes[i], ends[i]);
     region_visit(launch_region(tiling->launch), resize, tiling);
