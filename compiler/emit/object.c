@@ -203,10 +203,14 @@ static LLVMValueRef array_number(const Writer *writer, const Kernel *kernel, Arr
     const Parameter *parameter =
         number.parameter >= 0 ? &kernel->parameters[number.parameter] : NULL;
     const bool is_key = parameter && parameter->is_key;
+    const int bytes = parameter && !is_key ? dtype_bytes(parameter->value->type->dtype) : 0;
+    const bool is_read = bytes == 4 || bytes == 8; /* others are not known */
     LLVMValueRef fields[] = {
-        number64(writer, is_key ? parameter->key : number.value),
-        number32(writer, argument_index(kernel, number.parameter) + 1),
-        number32(writer, parameter ? dtype_bytes(parameter->value->type->dtype) : 0)};
+        number64(writer, is_key              ? parameter->key
+                         : bytes && !is_read ? -1
+                                             : number.value),
+        number32(writer, is_read ? argument_index(kernel, number.parameter) + 1 : 0),
+        number32(writer, bytes)};
     return structure(writer, sizeof fields / sizeof fields[0], fields);
 }
 
