@@ -31,3 +31,40 @@ with tvm.transform.PassContext(config={"tl.disable_tma": True}), tvm.target.Targ
     print(target, target.arch)
 END
 python3 -m tilec run names.py
+# ---- Warp's stacks as annotations, functions in CUDA C++ in a file whose other kernels run
+cat >stack.py <<'END'
+import numpy
+import warp as wp
+
+
+@wp.func
+def filled(s: wp.tile_stack(capacity=8, dtype=int), i: int):
+    wp.tile_stack_push(s, i, i % 2 == 0)
+
+
+@wp.func_native("return x;")
+def native(x: float) -> float: ...
+
+
+@wp.kernel
+def pushed(n: wp.array(dtype=int)):
+    i = wp.tid()
+    s = wp.tile_stack(capacity=8, dtype=int)
+    wp.tile_stack_push(s, i, i < 3)
+    n[0] = wp.tile_stack_count(s)
+
+
+@wp.kernel
+def uses_native(a: wp.array(dtype=float)):
+    a[0] = native(a[1])
+
+
+n = wp.zeros(1, dtype=int)
+wp.launch_tiled(pushed, dim=[1], inputs=[n], block_dim=32)
+print(n.numpy())
+try:
+    wp.launch(uses_native, dim=1, inputs=[wp.zeros(2, dtype=float)])
+except Exception as error:
+    print("func_native" in str(error))
+END
+python3 -m tilec run stack.py

@@ -99,7 +99,13 @@ def full(shape, fill_value, dtype=None, device="cuda"):
     import torch
 
     if isinstance(dtype, Remote) and _is_whole(dtype):
-        return from_torch(torch.full(tuple(shape), fill_value, dtype=dtype_to_torch(dtype), device=device))
+        kind = dtype_to_torch(dtype)
+        signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(kind)
+        if signed is None:
+            return from_torch(torch.full(tuple(shape), fill_value, dtype=kind, device=device))
+        bits = 8 * torch.empty(0, dtype=kind).element_size()  # torch fills none of these on a GPU
+        value = (int(fill_value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+        return from_torch(torch.full(tuple(shape), value, dtype=signed, device=device).view(kind))
     if fill_value == 0:
         return zeros(shape, dtype, device)
     raise NotImplementedError(f"tilus.full of {dtype}: torch has no such type")

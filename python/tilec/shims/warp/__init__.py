@@ -80,7 +80,7 @@ class _Tests(_abc.MetaPathFinder):
 
 
 class _Warp(_modules.DialectModule):
-    described = frozenset(["tile", "ref", "Int", "Float", "Scalar"])
+    described = frozenset(["tile", "tile_stack", "ref", "Int", "Float", "Scalar"])
 
     def __getattr__(self, name):
         kind = types.by_name(name)

@@ -45,8 +45,22 @@ def func(function=None, *, name=None, module=None, **options):
     return Function(function, _source.surroundings(1))
 
 
+class _Native:
+    """A function in CUDA C++: an error where it is used."""
+
+    def __init__(self, function):
+        self.func = function
+        self.key = self.__name__ = function.__name__
+
+    def __tile_remote__(self):
+        raise _native.Error(f"{self.key}: functions in CUDA C++ are not taken (wp.func_native); write them in the language")
+
+    def __call__(self, *args, **kwargs):
+        self.__tile_remote__()
+
+
 def func_native(snippet, adj_snippet=None, replay_snippet=None):
-    raise _native.Error("wp.func_native: functions in CUDA C++ are not taken; write them in the language")
+    return _Native
 
 
 def func_grad(forward):

@@ -25,6 +25,19 @@ def ceildiv(a, b):
     return _language.ceildiv(a, b)
 
 
+class _OfRemotes(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, _Remote) and not isinstance(value, dtype)
+
+
+class PrimExpr(metaclass=_OfRemotes):
+    """What a program has of numbers that calls tell: extents, and what is computed of them."""
+
+
+class Var(PrimExpr):
+    """See PrimExpr."""
+
+
 from tilec import source as _source  # noqa: E402
 
 
