@@ -144,6 +144,15 @@ Object *view_as(Eval *eval, const Bound *bound)
     return object_ir(eval, build_view(&eval->builder, pointer, rank, extents, strides));
 }
 
+static bool outside_differs(const Op *view, const Op *number)
+{
+    const Attr *value = op_attr(view, ATTR_value), *real = op_attr(view, ATTR_number);
+    if (value == NULL && real == NULL) return false;
+    const Attr *new_value = op_attr(number, ATTR_value), *new_real = op_attr(number, ATTR_number);
+    return !(value != NULL && new_value != NULL && value->integer == new_value->integer) &&
+           !(real != NULL && new_real != NULL && real->number == new_real->number);
+}
+
 /* outside(view, value): what reads find that are not inside of the view. */
 Object *core_outside(Eval *eval, const Bound *bound)
 {
@@ -155,6 +164,8 @@ Object *core_outside(Eval *eval, const Bound *bound)
                     "a number that is known at compile time", object_repr(eval, bound->values[1]));
     const Value *number = stage_scalar(eval, bound->values[1], view->type->dtype, bound->at);
     if (number == NULL) return NULL;
+    if (outside_differs(view->op, number->op))
+        return FAIL(eval, unsupported, bound->at, "another number outside of the same tensor");
     op_keep_attr(view->op, number->op, ATTR_value);
     op_keep_attr(view->op, number->op, ATTR_number);
     return eval->none;
