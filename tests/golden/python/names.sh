@@ -68,3 +68,27 @@ except Exception as error:
     print("func_native" in str(error))
 END
 python3 -m tilec run stack.py
+# ---- several results are a list, of kernels that are launched as they are, too
+cat >lists.py <<'END'
+import numpy
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def both(A):
+    A: T.Tensor[[4], T.float32]
+    B = T.empty([4], T.float32)
+    C = T.empty([5], T.float32)
+    with T.Kernel(1, threads=32):
+        for i in T.Parallel(4):
+            B[i] = A[i] + 1.0
+        for i in T.Parallel(5):
+            C[i] = 2.0
+    return B, C
+
+
+given = both(numpy.arange(4, dtype=numpy.float32))
+print(type(given), [one.tolist() for one in given])
+END
+python3 -m tilec run lists.py

@@ -5,9 +5,8 @@ import inspect
 
 from tilec import modules as _modules
 from tilec import session, source
-from tilec.kernels import Compiled
 from tilec.session import Remote, Text
-from tilelang.kernels import JITKernel, PrimFunc, has_prim_func, specialised
+from tilelang.kernels import JITKernel, Listing, PrimFunc, has_prim_func, specialised
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
@@ -109,7 +108,7 @@ class JITImpl:
         if self.gives_kernels:
             return self.kernel(args, kwargs)
         if self.eager is None:
-            self.eager = Compiled(self.__tile_remote__(), self.parameters)
+            self.eager = Listing(self.__tile_remote__(), self.parameters)
         return self.eager(*args, **kwargs)
 
     def compile(self, *args, **kwargs):

@@ -62,7 +62,7 @@ class PrimFunc(Decorated):
 
     def __call__(self, *args, **kwargs):
         if self.kernel is None:
-            self.kernel = Compiled(self.__tile_remote__(), self.parameters)
+            self.kernel = Listing(self.__tile_remote__(), self.parameters)
         return self.kernel(*args, **kwargs)
 
     def script(self, **options):
@@ -90,7 +90,15 @@ def _is_kernel(node):
     return any(isinstance(part, ast.Attribute) and part.attr in words for part in ast.walk(node))
 
 
-class JITKernel(Compiled):
+class Listing(Compiled):
+    """Of several results it gives a list."""
+
+    def call(self, args, kwargs, stream=None):
+        given = super().call(args, kwargs, stream)
+        return list(given) if isinstance(given, tuple) else given
+
+
+class JITKernel(Listing):
     """A compiled kernel, called with its tensors; what it was told to return it makes."""
 
     def __init__(self, remote=None, parameters=(), prim_func=None, out_idx=None, config=None, target=None, func=None, **options):
@@ -113,10 +121,6 @@ class JITKernel(Compiled):
         self.target = target
         self.latency = self.ref_latency = None
         self.artifact = self.adapter = self
-
-    def call(self, args, kwargs, stream=None):
-        given = super().call(args, kwargs, stream)
-        return list(given) if isinstance(given, tuple) else given
 
     def get_kernel_source(self, *args, **kwargs):
         """The PTX, or the IR of the kernel where there is none."""
