@@ -82,7 +82,7 @@ FILENAME ~ /\.in$/ {
     next
 }
 /^#/ || /^$/ { next }
-/^names / { read_names($2, $3, $4, 5, NF); next }
+/^names / { read_names($2, $3, $4 == "-" ? "" : $4, 5, NF); next }
 /^of( |$)/ { owner = $2; next }
 /^program / { name = $2; next }
 /^\|/ { program[name, ++lines[name]] = substr($0, 3); framed[name] = framed[name] || $0 ~ /^\|  +EXAMPLES$/; next }
