@@ -24,6 +24,10 @@ struct Assumed {
 };
 
 enum { DEEPEST = 1000 }; /* beyond, nothing is known: a stack has an end */
+enum {
+    SUM_TERMS = 8, /* values that a difference is followed to */
+    SUM_DEPTH = 8  /* sums of sums */
+};
 
 typedef Facts FactRule(FactTable *table, const Value *value);
 
@@ -122,8 +126,13 @@ static Facts rule_add(FactTable *table, const Value *value)
 static Facts rule_sub(FactTable *table, const Value *value)
 {
     const Facts a = facts_operand(table, value, a), b = facts_operand(table, value, b);
-    return facts_fit(value->type->dtype, divisor_common(a.multiple, b.multiple),
-                     (Wide)a.low - b.high, (Wide)a.high - b.low);
+    Wide low = (Wide)a.low - b.high, high = (Wide)a.high - b.low;
+    int64_t least, most;
+    if (facts_difference(table, operand(value->op, a), operand(value->op, b), &least, &most)) {
+        low = least > low ? least : low;
+        high = most < high ? most : high;
+    }
+    return facts_fit(value->type->dtype, divisor_common(a.multiple, b.multiple), low, high);
 }
 
 static Facts product(DType dtype, Facts a, Facts b)
@@ -554,6 +563,89 @@ Facts facts_of(FactTable *table, const Value *value)
     apply_assumption(table, value, facts);
     map_set(table->arena, &table->known, value, facts);
     return *facts;
+}
+
+/* ---- differences ---- */
+
+/* A number and multiples of values, of which each appears once. */
+typedef struct Sum {
+    Wide number;
+    int count;
+    struct {
+        const Value *value;
+        int64_t factor;
+    } terms[SUM_TERMS];
+} Sum;
+
+static bool sum_add_term(Sum *sum, const Value *value, int64_t factor)
+{
+    int at = 0;
+    while (at < sum->count && sum->terms[at].value != value) at++;
+    if (at == SUM_TERMS) return false;
+    if (at == sum->count) {
+        sum->count++;
+        sum->terms[at].value = value;
+        sum->terms[at].factor = 0;
+    }
+    return !__builtin_add_overflow(sum->terms[at].factor, factor, &sum->terms[at].factor);
+}
+
+/* Whether what the op makes is the sum, difference or product of its operands, and not that without
+ * its upper bits. */
+static bool is_exact_sum(FactTable *table, const Op *op)
+{
+    const Facts a = facts_of(table, operand(op, a)), b = facts_of(table, operand(op, b)),
+                all = facts_unknown(op->results[0].type->dtype);
+    const Wide low = op->code == OP_add ? (Wide)a.low + b.low : (Wide)a.low - b.high,
+               high = op->code == OP_add ? (Wide)a.high + b.high : (Wide)a.high - b.low;
+    return low >= all.low && high <= all.high;
+}
+
+static bool is_exact_product(FactTable *table, const Op *op, int64_t factor)
+{
+    const Facts a = facts_of(table, operand(op, a)),
+                all = facts_unknown(op->results[0].type->dtype);
+    const Wide one = (Wide)a.low * factor, other = (Wide)a.high * factor;
+    return one >= all.low && one <= all.high && other >= all.low && other <= all.high;
+}
+
+static bool sum_add(FactTable *table, Sum *sum, const Value *value, int64_t factor, int deep)
+{
+    value = facts_uncast(table, value);
+    const Op *op = value->op;
+    int64_t number, product;
+    if (value->type->dtype == DTYPE_u64) return false;
+    if (value_constant(value, &number)) {
+        sum->number += (Wide)number * factor;
+        return true;
+    }
+    if (deep == SUM_DEPTH || !op || !type_is_scalar(value->type))
+        return sum_add_term(sum, value, factor);
+    if ((op->code == OP_add || op->code == OP_sub) && is_exact_sum(table, op))
+        return sum_add(table, sum, operand(op, a), factor, deep + 1) &&
+               sum_add(table, sum, operand(op, b), op->code == OP_sub ? -factor : factor, deep + 1);
+    if (op->code == OP_mul && value_constant(operand(op, b), &number) &&
+        is_exact_product(table, op, number) && !__builtin_mul_overflow(number, factor, &product))
+        return sum_add(table, sum, operand(op, a), product, deep + 1);
+    return sum_add_term(sum, value, factor);
+}
+
+/* What both have cancels out: of start + 128 and start + i nothing need be known of the start. */
+bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t *low, int64_t *high)
+{
+    Sum sum = {0};
+    if (!sum_add(table, &sum, a, 1, 0) || !sum_add(table, &sum, b, -1, 0)) return false;
+    Wide least = sum.number, most = sum.number;
+    for (int i = 0; i < sum.count; i++) {
+        const int64_t factor = sum.terms[i].factor;
+        const Facts facts = facts_of(table, sum.terms[i].value);
+        least += (Wide)factor * (factor < 0 ? facts.high : facts.low);
+        most += (Wide)factor * (factor < 0 ? facts.low : facts.high);
+    }
+    if (least < INT64_MIN || most > INT64_MAX) return false;
+    *low = (int64_t)least;
+    *high = (int64_t)most;
+    return true;
 }
 
 /* ---- whether answers that were kept are still right ---- */

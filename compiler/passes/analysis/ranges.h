@@ -22,6 +22,10 @@ Facts facts_of(FactTable *table, const Value *value);
 int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
 /* Whether some value + gap <= limit was assumed; the largest such gap. */
 bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap);
+/* Of two integers, where no sum or product that they are made of loses bits: a - b lies in
+ * [*low, *high]. */
+bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t *low,
+                      int64_t *high);
 Value *value_uncast(const Value *value); /* without casts of integers that lose no bits */
 /* Without those that leave the number what it is: one below 0 keeps its sign. */
 const Value *facts_uncast(FactTable *table, const Value *value);
