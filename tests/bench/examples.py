@@ -157,6 +157,11 @@ def error_between(row, left, right):
     return max(errors)
 
 
+def not_finite(row, tensors):
+    """How many elements of all results."""
+    return sum((~t.double().isfinite()).sum().item() for t, (_, _, _, kind, *_) in zip(tensors, tensors_of(row)) if kind in ("zero", "out", "sums"))
+
+
 def error_of_formula(row, inputs, results):
     import torch
     names = [name for name, *_ in tensors_of(row)]
@@ -225,6 +230,8 @@ def measure_row(row, args):
             fresh[row["out_idx"]] = returned
         result["error"] = error_between(row, kept, fresh)
         result["right"] = result["error"] < row.get("tolerance", 1e-2)
+        if result["error"] == float("inf"):
+            result["not_finite"] = {"tilec": not_finite(row, kept), "origin": not_finite(row, fresh)}
         if "formula" in row:
             result["origin_error_of_formula"] = error_of_formula(row, inputs, fresh)
         result["origin_compile_s"] = round(seconds, 2)
@@ -236,10 +243,11 @@ def measure_row(row, args):
     if "formula" in row:
         result["error_of_formula"] = error_of_formula(row, inputs, kept)
         result["right"] = result["error_of_formula"] < row.get("tolerance", 1e-2)
-    if args.other and os.path.exists(os.path.join(args.other, row["name"] + ".so")):
-        other = ctypes.CDLL(os.path.join(args.other, row["name"] + ".so"))
-        before = [tilec_caller(other, os.path.join(args.other, row["name"] + ".h"), module, row, in_c(row, tensors)) for tensors in sets]
-        contenders["before"] = in_turn(before, lambda c: c())
+    for folder in args.other:
+        if os.path.exists(os.path.join(folder, row["name"] + ".so")):
+            other = ctypes.CDLL(os.path.join(folder, row["name"] + ".so"))
+            before = [tilec_caller(other, os.path.join(folder, row["name"] + ".h"), module, row, in_c(row, tensors)) for tensors in sets]
+            contenders[os.path.basename(folder.rstrip("/"))] = in_turn(before, lambda c: c())
     once = milliseconds(contenders["tilec"], 3)
     count = max(3, min(200, int(args.ms / max(once, 1e-3))))
     times = {each: [] for each in contenders}
@@ -259,7 +267,7 @@ def measure_row(row, args):
 
 def row_command(row, args, what):
     command = [sys.executable, __file__, what, args.plan, args.folder, args.out, "--only", f"^{re.escape(row['name'])}$", "--rounds", str(args.rounds), "--ms", str(args.ms)]
-    return command + (["--other", args.other] if args.other else [])
+    return command + ["--other", *args.other]
 
 
 def compile_all(rows, args):
@@ -316,7 +324,7 @@ def main():
     parser.add_argument("--arch", default="sm_90a")
     parser.add_argument("--flags", nargs="*", default=[])
     parser.add_argument("--only", default="")
-    parser.add_argument("--other", help="a folder built by another tilec, measured beside")
+    parser.add_argument("--other", nargs="*", default=[], help="folders built by other tilecs, measured beside; their last names are in the results")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--ms", type=float, default=10, help="of each round of a contender")
     parser.add_argument("--seconds", type=float, default=400)
