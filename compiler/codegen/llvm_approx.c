@@ -1,4 +1,5 @@
-/* llvm_approx.c: the GPU's quick instructions for f32, which are right to the PTX manual's bounds.
+/* llvm_approx.c: the GPU's quick instructions for f32, which are right to the PTX manual's bounds,
+ * and what is made of them within two units in the last place.
  * On the emulator a function of its library answers within them. */
 #include "codegen/llvm.h"
 
@@ -7,6 +8,14 @@
 typedef struct Quick {
     const char *name, *ptx;
 } Quick;
+
+/* 2 ** k, k a whole number, times the instruction's power of what is left, from 0 to 1: $1 times
+ * log2(e) / 252 and 1 / 252 is what keeps k from -126 to 126. */
+#define EXP_BY_EX2(scale, rest)                                                                    \
+    "{ .reg .f32 t, k, r; .reg .b32 e; fma.rn.sat.f32 t, $1, " scale                               \
+    ", 0f3F000000; fma.rm.f32 t, t, 0f437C0000, 0f4B400001; add.f32 k, t, 0fCB40007F; "            \
+    "neg.f32 k, k; " rest                                                                          \
+    "ex2.approx.ftz.f32 r, r; mov.b32 e, t; shl.b32 e, e, 23; mov.b32 t, e; mul.f32 $0, r, t; }"
 
 static const Quick quick[] = {
     [TILE_EMU_EX2] = {"ex2", "ex2.approx.ftz.f32 $0, $1;"},
@@ -18,6 +27,11 @@ static const Quick quick[] = {
     [TILE_EMU_COS] = {"cos", "cos.approx.ftz.f32 $0, $1;"},
     [TILE_EMU_TANH] = {"tanh", "tanh.approx.f32 $0, $1;"},
     [TILE_EMU_DIV] = {"div", "div.approx.ftz.f32 $0, $1, $2;"},
+    [TILE_EMU_EXP] = {"exp",
+                      EXP_BY_EX2(
+                          "0f3BBB989E",
+                          "fma.rn.f32 r, $1, 0f3FB8AA3B, k; fma.rn.f32 r, $1, 0f32A57060, r; ")},
+    [TILE_EMU_EXP2] = {"exp2", EXP_BY_EX2("0f3B820821", "add.f32 r, $1, k; ")},
 };
 enum { QUICK_COUNT = sizeof quick / sizeof *quick };
 

@@ -57,7 +57,9 @@ typedef enum tile_emu_function {
     TILE_EMU_SIN,
     TILE_EMU_COS,
     TILE_EMU_TANH,
-    TILE_EMU_DIV /* alone has a second operand */
+    TILE_EMU_DIV, /* alone has a second operand */
+    TILE_EMU_EXP, /* these keep subnormal numbers */
+    TILE_EMU_EXP2
 } tile_emu_function;
 
 /* mma.sync shapes, as in the PTX manual; A, B, C words a thread */

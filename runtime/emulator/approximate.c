@@ -141,6 +141,8 @@ TILE_API float tile_emu_approximate(uint32_t function, float first, float second
         if (y > 0x1p126f && y < __builtin_inff()) return x * 0.0f;
         if (y < -0x1p126f && y > -__builtin_inff()) return -(x * 0.0f);
         return flush(x / y);
+    case TILE_EMU_EXP: return (float)power_of_two((double)first * LOG2_E);
+    case TILE_EMU_EXP2: return (float)power_of_two((double)first);
     }
     return __builtin_nanf("");
 }
