@@ -5,17 +5,20 @@
  * nothing in the loop writes the memory of its parameter. Its tiles in flight become carried
  * values: loaded for the first iterations before the loop, and for the one `distance` ahead as soon
  * as this iteration's tiles have left their registers. An iteration that has none so far ahead
- * loads its own tile again, which keeps every access inside what the bounds analysis saw.
+ * loads its own tile again, which keeps every access inside what the bounds analysis saw; or, if
+ * that would be many of a loop whose length is not known, nothing.
  *
  * With a distance above one the carried tiles move up one place each iteration. A move of a
  * register that is still being loaded waits for it, so the loop asks to be unrolled by the
- * distance: then the moves are renamings. A loop of at most twice as many iterations is unrolled
- * as a whole, as half of its loads or more would be those of tiles that are there already. */
+ * distance: then the moves are renamings. A loop of at most four times as many iterations is
+ * unrolled as a whole, as a fifth of its loads or more would be those of tiles that are there
+ * already. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
 #include "ir/rebuild.h"
 #include "ir/op_vec.h"
+#include "target/target.h"
 
 #include "base/vec.h"
 
@@ -134,13 +137,34 @@ static const char *collect_loads(Prefetch *prefetch)
     return prefetch->loads.count ? NULL : "a thread has no registers left for them";
 }
 
-/* Ops of a thread, as good as layouts tell. */
+/* Instructions of a thread, as good as layouts tell. Products are of the matrix unit; a conversion
+ * of layouts goes through shared memory, a sum by shuffles. */
+static int64_t instructions_of(const Op *op)
+{
+    const Type *type = op->result_count ? op->results[0].type : NULL;
+    if (!type || type->kind != TYPE_TILE) return 1;
+    const int64_t registers = layout_registers(type->layout);
+    if (op_has(op, DOT)) {
+        const int64_t depth = type_elements(operand(op, a)->type) / type->shape[type->rank - 2];
+        return registers + registers * depth / COST_OP_PRODUCTS;
+    }
+    switch (op->code) {
+    case OP_reshape:
+    case OP_broadcast:
+    case OP_splat:
+    case OP_iota: return 0;
+    case OP_convert: return 4 * registers;
+    case OP_reduce:
+        return layout_registers(operand(op, a)->type->layout) + 2 * WARP_BITS * registers;
+    default: return registers;
+    }
+}
+
 static int64_t thread_ops(const Region *region)
 {
     int64_t ops = 0;
     for (const Op *op = region->first; op; op = op_next(op)) {
-        const Type *type = op->result_count ? op->results[0].type : NULL;
-        ops += type && type->kind == TYPE_TILE ? layout_registers(type->layout) : 1;
+        ops += instructions_of(op);
         const int64_t rounds = op_int(op, ATTR_unroll, 1);
         for (int i = 0; i < op->region_count; i++)
             ops += thread_ops(op->regions[i]) * (rounds > 1 ? rounds : 1);
@@ -148,14 +172,37 @@ static int64_t thread_ops(const Region *region)
     return ops;
 }
 
-/* As far ahead as registers allow, where unrolling by the distance leaves no remainder, and not
- * much code, which the GPU would have to fetch as well. */
-static int choose_distance(const Prefetch *prefetch)
+/* Threads do nothing together in it but load and store. */
+static bool goes_alone(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op_next(op))
+        if (op->region_count || (op_has(op, COOP) && op->code != OP_load && op->code != OP_store))
+            return false;
+    return true;
+}
+
+/* Whether iterations can be taken so many at a time. Where it is not known how many there are, a
+ * loop of single ones takes what is left, which LLVM does not make of what threads do together. */
+static bool goes_by(const Prefetch *prefetch, int rounds)
 {
     const int64_t trips = loop_trips(prefetch->loop);
+    return trips ? trips % rounds == 0 : goes_alone(prefetch->loop->regions[0]);
+}
+
+/* Of the iterations that are unrolled. */
+static int64_t most_ops(const Prefetch *prefetch)
+{
+    return region_has_with(prefetch->loop->regions[0], DOT) ? COST_PREFETCH_OPS_PRODUCTS
+                                                            : COST_PREFETCH_OPS;
+}
+
+/* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well. */
+static int choose_distance(const Prefetch *prefetch)
+{
     int distance = COST_PREFETCH_DISTANCE;
-    while (distance > 1 && (prefetch->flying * distance > prefetch->most || trips == 0 ||
-                            trips % distance || prefetch->ops * distance > COST_PREFETCH_OPS))
+    while (distance > 1 &&
+           (prefetch->flying * distance > prefetch->most || !goes_by(prefetch, distance) ||
+            prefetch->ops * distance > most_ops(prefetch)))
         distance /= 2;
     return distance;
 }
@@ -180,13 +227,12 @@ static Value *copy_load(Builder *builder, const Op *load, const Region *body, Ma
     return copy->results;
 }
 
-/* Memory whose place depends on the iteration: none of it is there if that does not run. */
-static void guard_view(Builder *builder, const Op *loop, Op *load)
+/* Memory of which nothing is there, and nothing loaded, unless the iteration runs. */
+static void guard_view(Builder *builder, Value *runs, Op *load)
 {
     const Op *view = operand(load, view)->op;
     const int rank = view->results->type->rank;
     Value *none = build_const(builder, operand_list(view, extents)[0]->type->dtype, 0);
-    Value *runs = build_cmp(builder, "lt", operand(loop, begin), operand(loop, end));
     Value *extents[2 * TYPE_RANK];
     for (int i = 0; i < 2 * rank; i++) extents[i] = operand_list(view, extents)[i];
     extents[0] = build3(builder, OP_select, runs, extents[0], none);
@@ -196,13 +242,26 @@ static void guard_view(Builder *builder, const Op *loop, Op *load)
     op_set_operand(load, operand_index(load, view), guarded);
 }
 
-static bool is_made_in(const Op *loop, const Value *view)
+/* Where the loop may not run at all, what was proved about its offsets does not hold. */
+static void check_all(Op *load)
 {
-    return view->type->rank && view->op->parent == loop->regions[0];
+    int64_t checks[TYPE_RANK];
+    const int rank = operand(load, view)->type->rank;
+    for (int i = 0; i < rank; i++) checks[i] = 3;
+    op_set_ints(load, ATTR_bounds, rank, checks);
 }
 
-/* The tile of iteration `ahead`, before the loop. Where the loop may not run at all, what was
- * proved about its offsets does not hold there: every bound is checked. */
+static bool may_guard(const Value *view)
+{
+    return view->type->rank && view->op && view->op->code == OP_view;
+}
+
+static bool is_made_in(const Op *loop, const Value *view)
+{
+    return view->op->parent == loop->regions[0];
+}
+
+/* The tile of iteration `ahead`, before the loop. */
 static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
 {
     const Op *loop = prefetch->loop;
@@ -214,11 +273,9 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
         builder = builder_before(tile->op);
-        if (is_made_in(loop, operand(load, view))) guard_view(&builder, loop, tile->op);
-        int64_t checks[TYPE_RANK];
-        int rank = operand(load, view)->type->rank;
-        for (int i = 0; i < rank; i++) checks[i] = 3;
-        op_set_ints(tile->op, ATTR_bounds, rank, checks);
+        if (may_guard(operand(load, view)) && (ahead > 0 || is_made_in(loop, operand(load, view))))
+            guard_view(&builder, build_cmp(&builder, "lt", index, operand(loop, end)), tile->op);
+        check_all(tile->op);
     }
     return tile;
 }
@@ -247,23 +304,25 @@ static bool may_wrap(const Op *loop, int distance)
            dtype_wrap(dtype, last) != last;
 }
 
-static Value *next_index(Builder *builder, const Op *loop, int distance)
+/* `more`: whether there is such an iteration. */
+static Value *next_index(Builder *builder, const Op *loop, int distance, Value **more)
 {
     Value *index = loop->regions[0]->arguments[0];
     Value *next = index;
     for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, operand(loop, step));
-    Value *more = build_cmp(builder, "lt", next, operand(loop, end));
+    *more = build_cmp(builder, "lt", next, operand(loop, end));
     if (may_wrap(loop, distance))
-        more = build2(builder, OP_and, more, build_cmp(builder, "lt", index, next));
-    return build3(builder, OP_select, more, next, index);
+        *more = build2(builder, OP_and, *more, build_cmp(builder, "lt", index, next));
+    return next;
 }
 
-/* By the distance; a short loop as a whole, which leaves out the loads beyond its end. */
+/* By the distance; a short loop, or one that is little code, as a whole, which leaves out the loads
+ * beyond its end. */
 static int choose_unrolling(const Prefetch *prefetch)
 {
     const int64_t trips = loop_trips(prefetch->loop);
-    const bool is_short = trips > 0 && trips <= INT64_C(2) * prefetch->distance &&
-                          prefetch->ops * trips <= COST_PREFETCH_OPS;
+    const bool is_short = trips > 0 && trips <= INT64_C(4) * prefetch->distance &&
+                          prefetch->ops * trips <= most_ops(prefetch);
     return is_short ? (int)trips : prefetch->distance;
 }
 
@@ -295,17 +354,43 @@ static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *
     op_add_operands(yield, 1, &next);
 }
 
+/* Of a loop that may be short nothing is loaded twice at its end. */
+static bool guards(const Prefetch *prefetch)
+{
+    bool all = prefetch->distance > 1 && loop_trips(prefetch->loop) == 0;
+    for (size_t i = 0; i < prefetch->loads.count; i++)
+        all &= may_guard(operand(prefetch->loads.data[i], view));
+    return all;
+}
+
+/* The first dimension's offset may be anything where there is no such iteration. */
+static void guard_next(const Builder *at, Value *more, Op *load)
+{
+    Builder builder = builder_before(load);
+    int64_t checks[TYPE_RANK];
+    const Attr *bounds = op_attr(load, ATTR_bounds);
+    const int rank = operand(load, view)->type->rank;
+    for (int i = 0; i < rank; i++) checks[i] = bounds && i ? bounds->integers[i] : 3;
+    builder.span = at->span;
+    guard_view(&builder, more, load);
+    op_set_ints(load, ATTR_bounds, rank, checks);
+}
+
 static void load_next(const Prefetch *prefetch)
 {
     Region *body = prefetch->loop->regions[0];
     Builder builder = builder_before(place_for_next(body));
     Map map = {0}, tiles = {0};
-    map_set(prefetch->kernel->arena, &map, body->arguments[0],
-            next_index(&builder, prefetch->loop, prefetch->distance));
+    Value *more, *next = next_index(&builder, prefetch->loop, prefetch->distance, &more);
+    const bool guarded = guards(prefetch);
+    if (!guarded) next = build3(&builder, OP_select, more, next, body->arguments[0]);
+    map_set(prefetch->kernel->arena, &map, body->arguments[0], next);
     for (size_t i = 0; i < prefetch->loads.count; i++) {
         Op *load = prefetch->loads.data[i];
         builder.span = load->span;
-        advance_queue(prefetch, load, copy_load(&builder, load, body, &map), &tiles);
+        Value *tile = copy_load(&builder, load, body, &map);
+        if (guarded) guard_next(&builder, more, tile->op);
+        advance_queue(prefetch, load, tile, &tiles);
     }
     region_replace(body, &tiles);
     for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);

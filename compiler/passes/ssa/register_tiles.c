@@ -163,7 +163,7 @@ static void make_variable(Kernel *kernel, Op *alloc)
 static bool fits_reuse(const Tiles *tiles, const Type *tile)
 {
     const int64_t bytes = dtype_memory_bytes(tile->dtype, type_elements(tile));
-    return bytes <= (int64_t)COST_RELOAD_REGISTERS * REGISTER_BYTES * tiles->threads;
+    return bytes <= (int64_t)COST_KEPT_REGISTERS * REGISTER_BYTES * tiles->threads;
 }
 
 static bool same_ints(const Op *a, const Op *b, AttrKey key)

@@ -16,7 +16,7 @@ class Sums(tilus.Script):
         for k in range(rounds):
             x = self.load_global(a, offsets=[k * 512], shape=[512])
             if heavy:
-                for i in self.range(100, unroll="all"):
+                for i in self.range(300, unroll="all"):
                     x = x * x + total
             total = total + x
         self.store_global(b, total, offsets=[0])

@@ -1,0 +1,342 @@
+/* kept_loads.c: what one loop has loaded, and another one would load again, is kept in registers;
+ * needs and leaves a TYPED kernel in SSA.
+ *
+ *     for k: sum += f(load(row, k))            a = load(row, 0); ...
+ *     for k: store(g(sum, load(row, k)))       sum += f(a); ... store(g(sum, a)); ...
+ *
+ * Norms and softmax go through a row more than once. Registers have no addresses, so that both
+ * loops are unrolled; which is done where the tiles of all iterations fit into the registers, and
+ * the unrolled bodies are not too much code. Tiles of iterations are the same where their offsets
+ * are the same numbers, or the same sums of numbers and of what is outside of the loops; loops may
+ * go through them in different orders. As elsewhere, parameters are different memory. */
+#include "ir/fold.h"
+#include "ir/op_vec.h"
+#include "passes/analysis/access.h"
+#include "passes/analysis/loop.h"
+
+enum {
+    MOST_TRIPS = 64,
+    DEEPEST = 16 /* offset that is followed */
+};
+
+typedef struct Kept {
+    Kernel *kernel;
+    Arena *arena;
+    int threads;
+} Kept;
+
+/* ---- what may be kept ---- */
+
+static const Parameter *parameter_of(const Kept *kept, const Value *view)
+{
+    return view->type->kind == TYPE_VIEW && view->op && view->op->code == OP_view
+               ? pointer_parameter(kept->kernel, operand(view->op, pointer))
+               : NULL;
+}
+
+/* Memory that blocks share may hold something else after it. */
+static bool may_write(const Kept *kept, const Op *op, const Parameter *parameter)
+{
+    for (int r = 0; r < op->region_count; r++)
+        for (const Op *inside = op->regions[r]->first; inside; inside = op_next(inside))
+            if (may_write(kept, inside, parameter)) return true;
+    if (op->region_count || (op_info(op->code)->traits & (PURE | TERM)) || !op_has(op, WRITES) ||
+        op->code == OP_shared_alloc || op->code == OP_local_alloc)
+        return false;
+    const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
+    if (!memory) return true;
+    const Parameter *written = parameter_of(kept, memory);
+    return memory->type->kind == TYPE_VIEW && (!written || written == parameter);
+}
+
+/* Between two ops of a region, these among them. */
+static bool is_written(const Kept *kept, const Op *from, const Op *to, const Parameter *parameter)
+{
+    for (const Op *op = from; op; op = op == to ? NULL : op_next(op))
+        if (may_write(kept, op, parameter)) return true;
+    return false;
+}
+
+static bool may_keep(const Op *op)
+{
+    return op->code == OP_load && !op_attr(op, ATTR_evict);
+}
+
+/* A body that may as well stand there several times: of tiles in registers, and no products. */
+static bool is_plain(const Op *loop)
+{
+    if (loop->code != OP_for || op_int(loop, ATTR_stages, 0) > 0) return false;
+    const int64_t trips = loop_trips(loop);
+    if (trips < 2 || trips > MOST_TRIPS) return false;
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
+        if (op->region_count || op_has(op, DOT | COPY | ASYNC | WAITS | MBARRIER | SHARED))
+            return false;
+    return true;
+}
+
+/* ---- offsets ---- */
+
+/* An iteration of a loop. */
+typedef struct At {
+    const Op *loop;
+    int64_t index;
+} At;
+
+static bool number_at(At at, const Value *value, int deep, int64_t *out)
+{
+    enum { MOST = 3 };
+    int64_t operands[MOST];
+    if (value == at.loop->regions[0]->arguments[0]) return *out = at.index, true;
+    if (value_constant(value, out)) return true;
+    const Op *op = value->op;
+    if (!op || op->operand_count > MOST || op->result_count != 1 || deep == DEEPEST ||
+        !op_has(op, ELEM) || !type_is_scalar(value->type))
+        return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!number_at(at, op->operands[i], deep + 1, &operands[i])) return false;
+    return fold_element(op, operands, out);
+}
+
+static bool same_value(At a, const Value *x, At b, const Value *y, int deep)
+{
+    int64_t left, right;
+    const bool known = number_at(a, x, 0, &left);
+    if (known != number_at(b, y, 0, &right)) return false;
+    if (known) return left == right;
+    if (x == y) return !region_holds(a.loop->regions[0], value_home(x));
+    const Op *p = x->op, *q = y->op;
+    if (deep == DEEPEST || !p || !q || p->code != q->code || p->code == OP_cmp ||
+        !op_has(p, ELEM) || p->operand_count != q->operand_count || p->result_count != 1 ||
+        x->type != y->type)
+        return false;
+    for (int i = 0; i < p->operand_count; i++)
+        if (!same_value(a, p->operands[i], b, q->operands[i], deep + 1)) return false;
+    return true;
+}
+
+static bool same_ints(const Op *a, const Op *b, AttrKey key)
+{
+    const Attr *x = op_attr(a, key), *y = op_attr(b, key);
+    bool same = !x == !y && (!x || x->count == y->count);
+    for (int i = 0; same && x && i < x->count; i++) same = x->integers[i] == y->integers[i];
+    return same;
+}
+
+static bool same_tiles(const Op *a, const Op *b)
+{
+    return a->results[0].type == b->results[0].type && operand(a, view) == operand(b, view) &&
+           a->operand_count == b->operand_count && same_ints(a, b, ATTR_dims) &&
+           same_ints(a, b, ATTR_bounds);
+}
+
+static bool same_tile(At a, const Op *load, At b, const Op *other)
+{
+    for (int i = operand_index(load, offsets); i < load->operand_count; i++)
+        if (!same_value(a, load->operands[i], b, other->operands[i], 0)) return false;
+    return true;
+}
+
+static At iteration(const Op *loop, int64_t trip)
+{
+    int64_t begin = 0, step = 0;
+    value_constant(operand(loop, begin), &begin);
+    value_constant(operand(loop, step), &step);
+    return (At){loop, begin + trip * step};
+}
+
+/* The trip in which `first` loads what `other` does at that place; -1: there is none. */
+static int64_t find_trip(const Op *first, At at, const Op *other)
+{
+    const Op *loop = first->parent->parent;
+    const int64_t trips = loop_trips(loop);
+    for (int64_t trip = 0; trip < trips; trip++)
+        if (same_tile(iteration(loop, trip), first, at, other)) return trip;
+    return -1;
+}
+
+/* All iterations of its loop load what the other one's have. */
+static bool loads_again(const Kept *kept, const Op *first, const Op *again)
+{
+    Op *loop = first->parent->parent, *later = again->parent->parent;
+    const Parameter *parameter = parameter_of(kept, operand(first, view));
+    if (!same_tiles(first, again) || !parameter || is_written(kept, loop, later, parameter))
+        return false;
+    const int64_t trips = loop_trips(later);
+    for (int64_t trip = 0; trip < trips; trip++)
+        if (find_trip(first, iteration(later, trip), again) < 0) return false;
+    return true;
+}
+
+/* ---- how much that is ---- */
+
+static int64_t bytes_of(const Op *load)
+{
+    const Type *tile = load->results[0].type;
+    return dtype_memory_bytes(tile->dtype, type_elements(tile)) * loop_trips(load->parent->parent);
+}
+
+static int64_t ops_of(const Kept *kept, const Op *loop)
+{
+    int64_t ops = 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
+        const Type *type = op->result_count ? op->results[0].type : NULL;
+        const int64_t each =
+            type && type->kind == TYPE_TILE ? type_elements(type) / kept->threads : 1;
+        ops += each > 1 ? each : 1;
+    }
+    return ops * loop_trips(loop);
+}
+
+/* ---- unrolling ---- */
+
+/* Loads of tiles that an earlier loop has loaded; or, where `first` is itself, that loop's. */
+typedef struct Again {
+    const Op *load, *first;
+    Value **tiles; /* of the trips of the first one */
+} Again;
+
+typedef struct Group {
+    VEC(Again) loads;
+    OpVec loops;
+} Group;
+
+static const Again *find_again(const Group *group, const Op *load)
+{
+    for (size_t i = 0; i < group->loads.count; i++)
+        if (group->loads.data[i].load == load) return &group->loads.data[i];
+    return NULL;
+}
+
+static void copy_iteration(const Kept *kept, const Group *group, Builder *builder, At at,
+                           int64_t trip, Value **carried)
+{
+    const Op *loop = at.loop;
+    const Region *body = loop->regions[0];
+    const DType dtype = operand(loop, begin)->type->dtype;
+    Map copies = {0};
+    map_set(kept->arena, &copies, body->arguments[0], build_const(builder, dtype, at.index));
+    for (int i = 0; i < loop->result_count; i++)
+        map_set(kept->arena, &copies, body->arguments[1 + i], carried[i]);
+    for (const Op *op = body->first; op != body->last; op = op_next(op)) {
+        const Again *again = find_again(group, op);
+        if (again && again->first != op) {
+            map_set(kept->arena, &copies, op->results,
+                    again->tiles[find_trip(again->first, at, op)]);
+            continue;
+        }
+        Op *copy = op_clone(builder, op, &copies);
+        if (again) again->tiles[trip] = copy->results;
+    }
+    for (int i = 0; i < loop->result_count; i++) {
+        Value *next = body->last->operands[i];
+        carried[i] = map_has(&copies, next) ? map_get(&copies, next) : next;
+    }
+}
+
+/* Before the loop, which is left as it is. */
+static void copy_iterations(const Kept *kept, const Group *group, const Op *loop, Value **carried)
+{
+    Builder builder = builder_before((Op *)(uintptr_t)loop);
+    for (int i = 0; i < loop->result_count; i++)
+        carried[i] = loop->operands[operand_index(loop, init) + i];
+    const int64_t trips = loop_trips(loop);
+    for (int64_t trip = 0; trip < trips; trip++)
+        copy_iteration(kept, group, &builder, iteration(loop, trip), trip, carried);
+}
+
+static void unroll(const Kept *kept, const Group *group)
+{
+    for (size_t i = 0; i < group->loops.count; i++) {
+        Op *loop = group->loops.data[i];
+        Value **carried = arena_new_array(kept->arena, Value *, loop->result_count + 1);
+        copy_iterations(kept, group, loop, carried);
+        for (int r = 0; r < loop->result_count; r++) value_replace(&loop->results[r], carried[r]);
+    }
+    for (size_t i = 0; i < group->loops.count; i++) op_erase(group->loops.data[i]);
+}
+
+/* ---- which loops ---- */
+
+static void add_load(const Kept *kept, Group *group, const Op *load, const Op *first)
+{
+    const Again *known = find_again(group, first);
+    const Again added = {
+        load, first,
+        known ? known->tiles
+              : arena_new_array(kept->arena, Value *, loop_trips(first->parent->parent))};
+    vec_push(kept->arena, &group->loads, added);
+}
+
+static void add_loop(const Kept *kept, Group *group, Op *loop)
+{
+    for (size_t i = 0; i < group->loops.count; i++)
+        if (group->loops.data[i] == loop) return;
+    vec_push(kept->arena, &group->loops, loop);
+}
+
+/* What the later loop loads that the first one has loaded goes to the group; how many bytes that
+ * are which are not kept yet. */
+static void compare_loads(const Kept *kept, Group *group, Op *loop, Op *later, int64_t *bytes)
+{
+    for (const Op *again = later->regions[0]->first; again; again = op_next(again)) {
+        for (const Op *first = loop->regions[0]->first; first && may_keep(again);
+             first = op_next(first)) {
+            if (!may_keep(first) || !loads_again(kept, first, again)) continue;
+            if (!find_again(group, first)) {
+                *bytes += bytes_of(first);
+                add_load(kept, group, first, first);
+            }
+            add_load(kept, group, again, first);
+            add_loop(kept, group, loop);
+            add_loop(kept, group, later);
+            break;
+        }
+    }
+}
+
+static bool keep_loads_of(const Kept *kept, Op *loop)
+{
+    Group group = {0};
+    int64_t bytes = 0, ops = 0;
+    for (Op *later = op_next(loop); later; later = op_next(later))
+        if (is_plain(later)) compare_loads(kept, &group, loop, later, &bytes);
+    for (size_t i = 0; i < group.loops.count; i++) ops += ops_of(kept, group.loops.data[i]);
+    if (!group.loops.count) return false;
+    const bool fits = bytes <= (int64_t)COST_KEPT_REGISTERS * REGISTER_BYTES * kept->threads &&
+                      bytes <= COST_KEPT_BYTES && ops <= COST_KEPT_OPS;
+    kernel_remark(kept->kernel, loop->span,
+                  fits ? "loops are unrolled, as what this one loads is loaded again: %lld bytes "
+                         "of a thread's registers"
+                       : "what this loop loads is loaded again: %lld bytes of a thread, which are "
+                         "too many to be kept in registers, or too much code",
+                  (long long)(bytes / kept->threads));
+    if (fits) unroll(kept, &group);
+    return fits;
+}
+
+static void visit_region(const Kept *kept, const Region *region)
+{
+    Op *op = region->first;
+    while (op) {
+        if (is_plain(op) && keep_loads_of(kept, op)) {
+            op = region->first; /* anew: the loops are gone */
+            continue;
+        }
+        for (int r = 0; r < op->region_count; r++) visit_region(kept, op->regions[r]);
+        op = op_next(op);
+    }
+}
+
+bool pass_kept_loads(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    if (kernel->is_strict) return true;
+    Kept kept = {.kernel = kernel, .arena = arena_new()};
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        if (op->code != OP_launch) continue;
+        kept.threads = WARP_SIZE * launch_warps(op);
+        visit_region(&kept, launch_region(op));
+    }
+    arena_free(kept.arena);
+    return true;
+}
