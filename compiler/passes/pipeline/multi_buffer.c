@@ -665,6 +665,28 @@ static bool plan_wgmma(Pipeline *pipeline, Op *dot)
     return !whole;
 }
 
+static void add_bytes(Op *op, void *context)
+{
+    if (op->code == OP_shared_alloc) *(int64_t *)context += type_bytes(op->results[0].type);
+}
+
+/* Nothing but memory is waited for: so many copies are in flight beside what is read, as the text
+ * asks stages, if a second block still has room. */
+static void add_stage(Pipeline *pipeline)
+{
+    const Pass *pass = pipeline->pass;
+    int64_t beside = 0, bytes = 0;
+    if (region_has_with(pipeline->loop->regions[0], DOT)) return;
+    region_visit(pass->launch, add_bytes, &beside);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        bytes += type_bytes(pipeline->buffers.data[i].alloc->results[0].type);
+    if (beside + bytes * pipeline->stages >
+        pass->target->shared_bytes / COST_BLOCKS_PER_SM - COST_SHARED_MARGIN)
+        return;
+    pipeline->ahead++;
+    pipeline->stages++;
+}
+
 static void build_loop(Pipeline *pipeline)
 {
     if (pipeline->stages == 1) { /* copies of one are not ahead, but may be other warps' work */
@@ -683,8 +705,10 @@ static void build_loop(Pipeline *pipeline)
         split(pipeline);
     else if (!fault)
         fill(pipeline);
-    else
+    else {
+        add_stage(pipeline);
         build_pipeline(pipeline);
+    }
 }
 
 static void pipeline_region(const Pass *pass, Region *region)
