@@ -594,16 +594,73 @@ static bool has_other_work(const Region *body)
     return count_products(body) > 1;
 }
 
+/* The same copy by threads, before it: the load, behind which comes the store. */
+static Op *load_and_store(const Pass *pass, const Op *copy)
+{
+    const Type *shared = operand(copy, tile)->type;
+    const Type *tile =
+        type_tile(pass->kernel->types, shared->dtype, shared->rank, shared->shape, NULL);
+    Value *operands[1 + TYPE_RANK] = {operand(copy, view)};
+    const int offsets = copy->operand_count - operand_index(copy, offsets);
+    memcpy(operands + 1, operand_list(copy, offsets), sizeof *operands * (size_t)offsets);
+    Builder builder = builder_before((Op *)(uintptr_t)copy);
+    builder.span = copy->span;
+    Op *load = build_op(&builder, OP_load, 1 + offsets, operands, 1, &tile);
+    load->attrs = copy->attrs;
+    load->attr_count = copy->attr_count;
+    build2(&builder, OP_shared_store, operand(copy, tile), &load->results[0]);
+    return load;
+}
+
+/* Copies that TMA cannot make, beside those that it can: threads make the small ones through
+ * registers, where they can be loaded ahead. */
+static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
+{
+    const Pass *pass = pipeline->pass;
+    Pipeline others = *pipeline;
+    others.buffers.count = 0;
+    others.buffers.data = NULL;
+    others.buffers.capacity = 0;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+        const int64_t bytes = type_bytes(operand(buffer->copy, tile)->type);
+        if (is_by_tensor(pipeline, buffer))
+            vec_push(pass->arena, &others.buffers, *buffer);
+        else if (bytes > ACCESS_BYTES * op_threads(buffer->copy).count)
+            return;
+    }
+    if (!others.buffers.count || others.buffers.count == pipeline->buffers.count) return;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        Op *copy = pipeline->buffers.data[i].copy;
+        if (is_by_tensor(pipeline, &pipeline->buffers.data[i])) continue;
+        map_set(pass->arena, &others.by_threads, copy, copy);
+        vec_push(pass->arena, loads, load_and_store(pass, copy));
+    }
+    *pipeline = others;
+}
+
+static void take_back(const OpVec *loads)
+{
+    for (size_t i = 0; i < loads->count; i++) {
+        op_erase(loads->data[i]->next);
+        op_erase(loads->data[i]);
+    }
+}
+
 /* Several products, or one and other work with tiles: true if they are done by a plan. */
 static bool build_by_plan(Pipeline *pipeline)
 {
     const Target *target = pipeline->pass->target;
+    const Pipeline given = *pipeline;
+    OpVec loads = {0};
     Plan plan;
     if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
         !target_has(target, MAY_PLAN) || !count_products(pipeline->loop->regions[0]))
         return false;
+    leave_to_threads(pipeline, &loads);
     const char *fault = plan_make(&plan, pipeline);
     if (fault) {
+        take_back(&loads);
         if (has_other_work(pipeline->loop->regions[0]))
             kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                           "a loop of products and other work that is not planned: %s", fault);
@@ -612,7 +669,7 @@ static bool build_by_plan(Pipeline *pipeline)
                                .stages = pipeline->stages,
                                .ahead = pipeline->ahead,
                                .nested = pipeline->nested,
-                               .buffers = pipeline->buffers,
+                               .buffers = given.buffers,
                                .uses = pipeline->uses};
         return false;
     }
@@ -750,17 +807,7 @@ static bool goes_through_registers(const Op *copy)
 
 static void copy_through_registers(const Pass *pass, Op *copy)
 {
-    const Type *shared = operand(copy, tile)->type;
-    const Type *tile =
-        type_tile(pass->kernel->types, shared->dtype, shared->rank, shared->shape, NULL);
-    Value *operands[1 + TYPE_RANK] = {operand(copy, view)};
-    const int offsets = copy->operand_count - operand_index(copy, offsets);
-    memcpy(operands + 1, operand_list(copy, offsets), sizeof *operands * (size_t)offsets);
-    Builder builder = builder_before(copy);
-    Op *load = build_op(&builder, OP_load, 1 + offsets, operands, 1, &tile);
-    load->attrs = copy->attrs;
-    load->attr_count = copy->attr_count;
-    build2(&builder, OP_shared_store, operand(copy, tile), &load->results[0]);
+    load_and_store(pass, copy);
     kernel_remark(pass->kernel, copy->span,
                   "a copy through registers: it has %d bytes a thread or fewer",
                   COST_COPY_BY_REGISTERS);

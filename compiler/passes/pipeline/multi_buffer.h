@@ -71,6 +71,7 @@ typedef struct Pipeline {
     Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
     Op *open; /* a dot that is left in flight till the next iteration; NULL: there is none */
     VEC(MultiBuffer) buffers;
+    Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;
     VEC(MultiBuffer)
     once; /* tiles that are copied before the loop, which producers do, too: multi-buffers of one
@@ -157,7 +158,8 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 /* Each thread could find the value out by itself, in the loop or before it. */
 bool is_known(const Pipeline *pipeline, const Value *value);
 
-/* TMA can do all of an iteration's copies, to stages that are laid out so. */
+/* TMA can do the copy, or all of an iteration's copies, to stages that are laid out so. */
+bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer);
 bool are_by_tensor(const Pipeline *pipeline);
 void multi_buffer_lay_out(const Pipeline *pipeline, MultiBuffer *buffer);
 /* Says of the loop's copies, which are by cp.async, why they are no TMA loads: `fault` is that of

@@ -449,7 +449,8 @@ static void flatten_branches(Region *region)
 static bool may_be_in(const Pipeline *pipeline, const Op *op)
 {
     if (op->region_count) return is_branch_of_elements(pipeline->pass, op);
-    if (op->code == OP_copy) return multi_buffer_has(pipeline, op);
+    if (op->code == OP_copy)
+        return multi_buffer_has(pipeline, op) || map_has(&pipeline->by_threads, op);
     return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || plan_touches_memory(op) ||
            op->code == OP_yield || op->code == OP_shared_alloc;
 }

@@ -203,11 +203,16 @@ static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buf
                           tile->rank <= 2 ? multi_buffer_layout(pipeline, buffer, tile) : NULL);
 }
 
+bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer)
+{
+    return !fault_of_tma(pipeline, buffer);
+}
+
 bool are_by_tensor(const Pipeline *pipeline)
 {
     bool all = true;
     for (size_t i = 0; i < pipeline->buffers.count; i++)
-        all = all && !fault_of_tma(pipeline, &pipeline->buffers.data[i]);
+        all = all && is_by_tensor(pipeline, &pipeline->buffers.data[i]);
     return all;
 }
 

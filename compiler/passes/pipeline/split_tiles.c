@@ -1,0 +1,128 @@
+/* split_tiles.c: a shared tile that an iteration of a pipelined loop copies to, and later writes
+ * anew as a whole, is two tiles:
+ *
+ *     for k { copy a[k], t; .. t ..; shared_store t, x; .. t .. }
+ *     ->  for k { copy a[k], u; .. u ..; shared_store t, x; .. t .. }
+ *
+ * Then nothing but the copy writes u, and multi_buffer can make it ahead. This is the renaming of
+ * variables (Cytron and Ferrante 1987, "What's in a name?") for tiles. Needs SSA; leaves a TYPED
+ * kernel. Tiles are split only while there is room for all that the launch has. */
+#include "passes/analysis/access.h"
+
+#include "ir/op_vec.h"
+
+typedef struct Split {
+    Kernel *kernel;
+    const Region *body; /* of the loop */
+    Op *copy;           /* that begins the first of the two tiles */
+    const Op *anew;     /* what writes the whole tile again */
+    int64_t stages;
+    int64_t room; /* bytes of shared memory that are left */
+} Split;
+
+/* Writes the whole tile, whatever it held. */
+static bool writes_whole(const Op *op, const Value *tile)
+{
+    return (op->code == OP_copy || op->code == OP_shared_store) && operand(op, tile) == tile;
+}
+
+/* Between the copy and what writes the tile anew, or within an op there. */
+static bool is_between(const Split *split, const Op *op)
+{
+    while (op->parent != split->body) {
+        op = op->parent->parent;
+        if (!op) return false;
+    }
+    return op != split->copy && op_comes_before(split->copy, op) &&
+           op_comes_before(op, split->anew);
+}
+
+/* What uses the tile there does but read it, or names a part that is used there alone. */
+static bool fits(const Split *split, const Value *tile, bool inside)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        const Op *op = use->op;
+        const bool here = is_between(split, op);
+        if (inside && !here) return false;
+        if (op_has(op, ALIAS) && !fits(split, &op->results[0], here)) return false;
+        if (here && !shared_is_only_read(op)) return false;
+    }
+    return true;
+}
+
+/* The next op of the body that writes the whole tile; NULL: there is none. */
+static const Op *next_write(const Op *copy)
+{
+    for (const Op *op = copy->next; op; op = op->next)
+        if (writes_whole(op, operand(copy, tile))) return op;
+    return NULL;
+}
+
+static bool is_named_outside(const Split *split, const Value *tile)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (op_has(use->op, ALIAS) && !is_between(split, use->op)) return true;
+    return false;
+}
+
+static void split_at(Split *split)
+{
+    const Value *tile = operand(split->copy, tile);
+    Builder before = builder_before(split->body->parent);
+    before.span = tile->op->span;
+    Value *first = &build_op(&before, OP_shared_alloc, 0, NULL, 1, &tile->type)->results[0];
+    first->name = tile->name;
+    OpVec users = {0};
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op == split->copy || is_between(split, use->op))
+            vec_push(split->kernel->arena, &users, use->op);
+    for (size_t u = 0; u < users.count; u++)
+        for (int i = 0; i < users.data[u]->operand_count; i++)
+            if (users.data[u]->operands[i] == tile) op_set_operand(users.data[u], i, first);
+}
+
+static void consider(Split *split)
+{
+    const Value *tile = operand(split->copy, tile);
+    const int64_t bytes = type_bytes(tile->type) * split->stages;
+    split->anew = next_write(split->copy);
+    if (!split->anew || split->anew->code == OP_copy || tile->op->code != OP_shared_alloc ||
+        tile->type->layout || bytes > split->room || is_named_outside(split, tile) ||
+        !fits(split, tile, false))
+        return;
+    split->room -= bytes;
+    split_at(split);
+}
+
+static void split_region(Split *split, Region *region)
+{
+    for (Op *op = region->first; op; op = op_next(op)) {
+        for (int i = 0; i < op->region_count; i++) split_region(split, op->regions[i]);
+        split->stages = op->code == OP_for ? op_int(op, ATTR_stages, 0) : 0;
+        if (split->stages < 1) continue;
+        split->body = op->regions[0];
+        for (split->copy = split->body->first; split->copy; split->copy = op_next(split->copy))
+            if (split->copy->code == OP_copy) consider(split);
+    }
+}
+
+static void count_bytes(Op *op, void *context)
+{
+    Split *split = context;
+    if (op->code == OP_shared_alloc) split->room -= type_bytes(op->results[0].type);
+    if (op->code == OP_copy && op->parent->parent->code == OP_for) /* stages */
+        split->room -=
+            type_bytes(operand(op, tile)->type) * (op_int(op->parent->parent, ATTR_stages, 1) - 1);
+}
+
+bool pass_split_tiles(Kernel *kernel, PassContext *context)
+{
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        if (op->code != OP_launch || !kernel_had(kernel, OP_copy)) continue;
+        Split split = {.kernel = kernel,
+                       .room = context->target->shared_bytes - COST_SHARED_MARGIN_SPLIT};
+        region_visit(launch_region(op), count_bytes, &split);
+        split_region(&split, launch_region(op));
+    }
+    return true;
+}
