@@ -15,6 +15,7 @@
  * already. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
+#include "passes/layout/matrix.h"
 #include "passes/pass.h"
 #include "ir/rebuild.h"
 #include "ir/op_vec.h"
@@ -54,23 +55,44 @@ static void note_global_write(Op *op, void *context)
     if (parameter) map_set(prefetch->kernel->arena, &prefetch->written, parameter, op);
 }
 
+static Value *view_of(const Op *load)
+{
+    return load->code == OP_load ? operand(load, view) : operand(load, memory);
+}
+
 /* Its memory is what the loop writes, too, or may be. */
 static bool is_written(const Prefetch *prefetch, const Op *load)
 {
-    const Parameter *parameter = parameter_of(prefetch, operand(load, view));
+    const Parameter *parameter = parameter_of(prefetch, view_of(load));
     return prefetch->writes || (prefetch->written.count && !parameter) ||
            map_has(&prefetch->written, parameter);
 }
 
-static int64_t bytes_per_thread(const Type *tile)
+static int64_t bytes_per_thread(const Type *type)
 {
-    return (int64_t)layout_registers(tile->layout) * dtype_bytes(tile->dtype);
+    if (type->kind != TYPE_TILE) return REGISTER_BYTES;
+    return (int64_t)layout_registers(type->layout) * dtype_bytes(type->dtype);
 }
 
-static bool loads_tiles(const Region *body)
+static bool multiplies(const Region *body)
 {
     for (const Op *op = body->first; op; op = op_next(op))
-        if (op->code == OP_load) return true;
+        if (is_dot(op)) return true;
+    return false;
+}
+
+/* Of a tile; or of one element, where products would wait for it. */
+static bool is_load(const Op *op, bool multiplies)
+{
+    return op->code == OP_load || (multiplies && op->code == OP_element_load &&
+                                   operand(op, memory)->type->kind == TYPE_VIEW);
+}
+
+static bool has_loads(const Region *body)
+{
+    const bool with_elements = multiplies(body);
+    for (const Op *op = body->first; op; op = op_next(op))
+        if (is_load(op, with_elements)) return true;
     return false;
 }
 
@@ -87,6 +109,7 @@ static int64_t prefetch_room(const Op *loop)
 /* While it is being loaded: what comes in pieces smaller than a register has one for each. */
 static int64_t bytes_in_flight(Op *load)
 {
+    if (load->code != OP_load) return REGISTER_BYTES;
     const Access access = access_of(load);
     const Layout *layout = access.tile->layout;
     const int dim = access_contiguous(&access);
@@ -127,8 +150,9 @@ static const char *collect_loads(Prefetch *prefetch)
     prefetch->most = prefetch_room(prefetch->loop);
     region_visit(prefetch->loop->regions[0], note_global_write, prefetch);
     if (prefetch->writes) return "it writes global memory, which its loads may read";
+    const bool with_elements = multiplies(prefetch->loop->regions[0]);
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
-        if (op->code == OP_load && is_foreseen(prefetch, op))
+        if (is_load(op, with_elements) && is_foreseen(prefetch, op))
             vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     if (!prefetch->loads.count)
         return "it writes what they read, or where that is is not known before the iteration";
@@ -230,7 +254,7 @@ static Value *copy_load(Builder *builder, const Op *load, const Region *body, Ma
 /* Memory of which nothing is there, and nothing loaded, unless the iteration runs. */
 static void guard_view(Builder *builder, Value *runs, Op *load)
 {
-    const Op *view = operand(load, view)->op;
+    const Op *view = view_of(load)->op;
     const int rank = view->results->type->rank;
     Value *none = build_const(builder, operand_list(view, extents)[0]->type->dtype, 0);
     Value *extents[2 * TYPE_RANK];
@@ -239,7 +263,9 @@ static void guard_view(Builder *builder, Value *runs, Op *load)
     Value *guarded = build_view(builder, operand(view, pointer), rank, extents, extents + rank);
     op_keep_attr(guarded->op, view, ATTR_value);
     op_keep_attr(guarded->op, view, ATTR_number);
-    op_set_operand(load, operand_index(load, view), guarded);
+    op_set_operand(load,
+                   load->code == OP_load ? operand_index(load, view) : operand_index(load, memory),
+                   guarded);
 }
 
 /* Where the loop may not run at all, what was proved about its offsets does not hold. */
@@ -273,9 +299,9 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
         builder = builder_before(tile->op);
-        if (may_guard(operand(load, view)) && (ahead > 0 || is_made_in(loop, operand(load, view))))
+        if (may_guard(view_of(load)) && (ahead > 0 || is_made_in(loop, view_of(load))))
             guard_view(&builder, build_cmp(&builder, "lt", index, operand(loop, end)), tile->op);
-        check_all(tile->op);
+        if (load->code == OP_load) check_all(tile->op); /* of elements all bounds are checked */
     }
     return tile;
 }
@@ -402,8 +428,7 @@ static void pipeline_region(Kernel *kernel, Region *region)
         next = op_next(op);
         for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
         Prefetch prefetch = {.kernel = kernel, .loop = op};
-        if (op->code != OP_for || !region_terminator(op->regions[0]) ||
-            !loads_tiles(op->regions[0]))
+        if (op->code != OP_for || !region_terminator(op->regions[0]) || !has_loads(op->regions[0]))
             continue;
         const char *fault = collect_loads(&prefetch);
         if (fault) {

@@ -2,9 +2,10 @@
  * needs and leaves a TYPED kernel in SSA.
  *
  * Texts store sums by way of shared memory, so that the threads' stores are wide. How stores go is
- * for later passes to choose, which know more: by TMA, from a few rows of them at a time. What
- * other work reads stays where it is, and so does what such work stands between, for which the
- * registers may be needed. */
+ * for later passes to choose, which know more: by TMA, from a few rows of them at a time. What is a
+ * row or a column again and again needs no memory at all. What else other work reads stays where it
+ * is, and so does what such work stands between, for which the registers may be needed. What is
+ * written and not read before all of it is written again is not written. */
 #include "ir/op_vec.h"
 #include "passes/analysis/access.h"
 
@@ -16,6 +17,18 @@ static bool is_stored_alone(const Value *value)
         if (use->op->code != OP_store &&
             !(op_has(use->op, ELEM) && is_stored_alone(use->op->results)))
             return false;
+    return true;
+}
+
+/* Of a row or column, or a number: threads have that, wherever its elements are needed. */
+static bool is_spread(const Value *value)
+{
+    const Op *op = value->op;
+    if (!op) return false;
+    if (op->code == OP_broadcast || op->code == OP_splat) return true;
+    if (!op_has(op, ELEM) || !op->operand_count) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!is_spread(op->operands[i])) return false;
     return true;
 }
 
@@ -62,13 +75,37 @@ static bool fits_registers(const Op *load)
 static void forward(Op *op, void *context)
 {
     (void)context;
-    if (op->code != OP_shared_load || !is_whole(operand(op, tile)) || !fits_registers(op) ||
-        !is_stored_alone(&op->results[0]))
-        return;
+    if (op->code != OP_shared_load || !is_whole(operand(op, tile)) || !fits_registers(op)) return;
     Value *stored = find_stored(op);
-    if (!stored) return;
+    if (!stored || !(is_stored_alone(&op->results[0]) || is_spread(stored))) return;
     value_replace(&op->results[0], stored);
     op_erase(op);
+}
+
+/* All of the tile is written again before anything else is done with it. */
+static bool is_overwritten(const Op *store)
+{
+    const Value *tile = operand(store, tile);
+    int between = 0;
+    for (const Op *op = store->next; op && between < MOST_BETWEEN; op = op->next, between++) {
+        if (stored_by(op, tile)) return true;
+        if (op->region_count || shared_is_used(op, tile->op)) return false;
+    }
+    return false;
+}
+
+static void find_overwritten(Op *op, void *context)
+{
+    OpVec *found = context;
+    if (op->code == OP_shared_store && is_whole(operand(op, tile)) && is_overwritten(op))
+        vec_push(op->parent->kernel->arena, found, op);
+}
+
+static void drop_overwritten(Kernel *kernel)
+{
+    OpVec found = {0};
+    kernel_visit(kernel, find_overwritten, &found);
+    for (size_t i = 0; i < found.count; i++) op_erase(found.data[i]);
 }
 
 static bool is_only_written(const Value *tile)
@@ -101,6 +138,7 @@ bool pass_forward(Kernel *kernel, PassContext *context)
     (void)context;
     if (!region_has(kernel->host, OP_dot)) return true; /* sums are what texts store so */
     kernel_visit(kernel, forward, NULL);
+    drop_overwritten(kernel);
     drop_unread(kernel);
     return true;
 }
