@@ -524,11 +524,25 @@ static bool does_with_fewer(const Pipeline *pipeline, int blocks)
            (!trips || trips >= COST_LONG_LOOP);
 }
 
+/* Of a grid whose extents are known: the most that a multiprocessor gets at a time. */
+static int most_blocks(const Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    const int64_t count = pipeline->pass->target->sm_count;
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++) {
+        if (!value_constant(launch->operands[d], &extent) || extent > INT32_MAX) return INT32_MAX;
+        blocks = at_most(blocks * extent, INT32_MAX);
+    }
+    return (int)((blocks + count - 1) / count);
+}
+
 const char *share_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
     const int64_t beside = bytes_in_use(pipeline, true);
-    const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
+    const int blocks = (int)at_most(
+        blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false)), most_blocks(pipeline));
     pipeline->sets_maxnreg = false;
     pipeline->blocks = blocks > 1 ? blocks : 1;
     if (pipeline->blocks == 1) {
