@@ -7,12 +7,14 @@
  * A thread is in one of the groups at most, and does what it did, in its order. So what a group
  * keeps from one place to the next stays in its registers, and never needs a barrier of all. What
  * groups do beside each other is in no order but that of the author's mbarriers, in a launch that
- * has some; launches without are left alone.
+ * has some. In others groups must have nothing to do with each other; what all copy to a shared
+ * tile that groups read, each group then copies to a tile of its own.
  *
  * This is loop distribution over the threads, not the data: Kennedy and McKinley 1990, "Loop
  * distribution with arbitrary control flow", whose control dependences are the groups here. Needs
  * variables, which promote takes away: each group then sets its own. */
 #include "ir/op_vec.h"
+#include "passes/analysis/access.h"
 #include "passes/pass.h"
 #include "ir/rebuild.h"
 
@@ -29,12 +31,22 @@ typedef struct Run {
     Map going;        /* ops of the run itself that go into the groups */
     Map read;         /* variables that all read */
     VEC(Value *) set; /* and those that all set, which stay before the groups */
+    int64_t room;     /* bytes of shared memory for copies of tiles; -1: there are mbarriers */
+    Map users;        /* without these: a shared tile or parameter -> MemoryUse */
+    VEC(const Op *) copies; /* that all make, each group for itself then */
 } Run;
 
 typedef struct TileUse {
     ThreadGroup group; /* the first one */
     bool several, set;
 } TileUse;
+
+typedef struct MemoryUse {
+    const Op *first; /* the group that uses it first; NULL: all do */
+    const Op *store; /* of a parameter: the last one */
+    bool several;    /* groups use it, or all */
+    bool copied, set, read;
+} MemoryUse;
 
 /* ---- which ops ---- */
 
@@ -48,15 +60,22 @@ static bool is_variable_op(const Op *op)
     return op_row_names(op->code, OPERAND_variable);
 }
 
-/* A thread does it for itself, or in a group. */
-static bool is_own(const Op *op)
+/* To a whole tile, by all: each group can make it for itself. */
+static bool is_copy(const Run *run, const Op *op)
 {
+    return run->room >= 0 && op->code == OP_copy && operand(op, tile)->op->code == OP_shared_alloc;
+}
+
+/* A thread does it for itself, or in a group. */
+static bool is_own(const Run *run, const Op *op)
+{
+    if (is_copy(run, op)) return true;
     if (op_has(op, TERM) || is_variable_op(op) || op->code == OP_var || op->code == OP_assume)
         return true;
     if (!is_control(op)) return op_has(op, PURE) && !op_has(op, COOP);
     for (int i = 0; i < op->region_count && !is_group(op); i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
-            if (!is_own(inner)) return false;
+            if (!is_own(run, inner)) return false;
     return true;
 }
 
@@ -117,10 +136,11 @@ static void find_groups(Run *run, const Op *op, bool within)
             find_groups(run, inner, true);
 }
 
-static Run find_run(Kernel *kernel, Arena *arena, Op *first)
+static Run find_run(Kernel *kernel, Arena *arena, Op *first, int64_t room)
 {
-    Run run = {.kernel = kernel, .arena = arena, .first = first, .end = first, .fits = true};
-    for (; run.end && (is_own(run.end) || is_declared(run.end)); run.end = run.end->next) {
+    Run run = {
+        .kernel = kernel, .arena = arena, .first = first, .end = first, .fits = true, .room = room};
+    for (; run.end && (is_own(&run, run.end) || is_declared(run.end)); run.end = run.end->next) {
         if (!has_group(run.end)) continue;
         find_groups(&run, run.end, false);
         run.last = run.end;
@@ -192,6 +212,102 @@ static void check_variables(Run *run)
     }
 }
 
+/* ---- without mbarriers: memory that groups have in common ---- */
+
+typedef struct MemorySearch {
+    Run *run;
+    const Op *group; /* NULL: all do it */
+} MemorySearch;
+
+static MemoryUse *memory_use(Run *run, const void *memory, const Op *group)
+{
+    MemoryUse *use = map_get(&run->users, memory);
+    if (!use) {
+        use = arena_new_of(run->arena, MemoryUse);
+        use->first = group;
+        map_set(run->arena, &run->users, memory, use);
+    }
+    use->several |=
+        !group || !use->first || !group_is_same(group_threads(use->first), group_threads(group));
+    return use;
+}
+
+/* Written by one group, or by one copy of all, which groups then read. */
+static void note_shared(Run *run, const Op *op, const Value *tile, const Op *group)
+{
+    MemoryUse *use = memory_use(run, shared_root(tile)->results, group);
+    if (is_copy(run, op) && !group) {
+        run->fits &= !use->copied && !use->set && !use->read;
+        use->copied = true;
+        vec_push(run->arena, &run->copies, op);
+        return;
+    }
+    use->set |= !shared_is_only_read(op);
+    use->read |= shared_is_only_read(op);
+    run->fits &= use->copied ? group && !use->set : !(use->set && use->several);
+}
+
+/* Stores of two groups must not meet, and nobody reads what another group writes. */
+static void note_parameter(Run *run, Op *op, const Value *view, const Op *group)
+{
+    const Parameter *parameter = pointer_parameter(run->kernel, operand(view->op, pointer));
+    const bool writes = op_has(op, WRITES) && op->code != OP_copy;
+    run->fits &= parameter != NULL;
+    if (!parameter) return;
+    MemoryUse *use = memory_use(run, parameter, group);
+    if (writes && use->set && use->several)
+        run->fits &=
+            op->code == OP_store && use->store && access_is_apart((Op *)(uintptr_t)use->store, op);
+    use->set |= writes;
+    use->read |= !writes;
+    if (writes) use->store = op->code == OP_store && !use->store ? op : NULL;
+    run->fits &= !(use->several && use->set && use->read);
+}
+
+static void note_memory(Op *op, void *context)
+{
+    const MemorySearch *search = context;
+    Run *run = search->run;
+    bool known = false;
+    if (!op_has(op, READS | WRITES) || op->region_count || is_variable_op(op) || is_declared(op) ||
+        op->code == OP_assume || op->code == OP_var)
+        return;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *memory = op->operands[i];
+        if (memory->type->kind == TYPE_VIEW) note_parameter(run, op, memory, search->group);
+        if (memory->type->kind == TYPE_SHARED) note_shared(run, op, memory, search->group);
+        known |= memory->type->kind == TYPE_VIEW || memory->type->kind == TYPE_SHARED;
+    }
+    run->fits &= known;
+}
+
+/* In the order of the text. */
+static void find_memory(Run *run, Op *op)
+{
+    MemorySearch search = {run, is_group(op) ? op : NULL};
+    if (search.group) {
+        region_visit(op->regions[0], note_memory, &search);
+        return;
+    }
+    note_memory(op, &search);
+    for (int i = 0; i < op->region_count; i++)
+        for (Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
+            find_memory(run, inner);
+}
+
+static void check_memory(Run *run)
+{
+    int64_t bytes = 0;
+    if (run->room < 0) return;
+    for (Op *op = run->first; op != run->last->next; op = op_next(op)) find_memory(run, op);
+    for (size_t i = 0; i < run->copies.count; i++) {
+        const Value *tile = operand(run->copies.data[i], tile);
+        bytes += type_bytes(tile->type) * ((int64_t)run->groups.count - 1);
+        run->fits &= is_used_only_here(run, tile) && !tile->type->layout;
+    }
+    run->fits &= bytes <= run->room;
+}
+
 /* ---- a group ---- */
 
 /* What a group does of what all groups did. */
@@ -256,7 +372,14 @@ static void own_tiles(const Run *run, Region *region)
 static Region *build_group(const Run *run, const Op *first)
 {
     Map copies = {0};
-    Builder at = builder_after(run->last);
+    Builder at = builder_after(run->last), before = builder_before(run->first);
+    for (size_t i = 0; first != run->groups.data[0] && i < run->copies.count; i++) {
+        const Value *tile = operand(run->copies.data[i], tile);
+        before.span = tile->op->span;
+        Value *own = build_op(&before, OP_shared_alloc, 0, NULL, 1, &tile->type)->results;
+        own->name = tile->name;
+        map_set(run->arena, &copies, tile, own);
+    }
     at.span = first->span;
     Value *inside = op_clone(&at, operand(first, condition)->op, &copies)->results;
     Op *branch = build_op(&at, OP_if, 1, &inside, 0, NULL);
@@ -290,15 +413,16 @@ static bool regroup_run(Run *run)
     if (!run->last || !run->fits || !run->repeats) return false;
     choose(run);
     check_variables(run);
+    if (run->fits) check_memory(run);
     if (run->fits) build_groups(run);
     return run->fits;
 }
 
 /* A run that does not fit may do so from behind its first group on, and in its loops. */
-static void regroup(Kernel *kernel, Arena *arena, Region *region)
+static void regroup(Kernel *kernel, Arena *arena, Region *region, int64_t room)
 {
     for (Op *op = region->first; op;) {
-        Run run = find_run(kernel, arena, op);
+        Run run = find_run(kernel, arena, op, room);
         Op *end = run.end;
         if (run.last && regroup_run(&run)) {
             op = end;
@@ -307,18 +431,30 @@ static void regroup(Kernel *kernel, Arena *arena, Region *region)
         while (op != end && !has_group(op)) op = op->next;
         if (!op) return;
         for (int i = 0; i < op->region_count && !is_group(op); i++)
-            regroup(kernel, arena, op->regions[i]);
+            regroup(kernel, arena, op->regions[i], room);
         op = op->next;
     }
 }
 
+static void take_room(Op *op, void *context)
+{
+    if (op->code == OP_shared_alloc) *(int64_t *)context -= type_bytes(op->results[0].type);
+}
+
+static int64_t find_room(const Target *target, const Op *launch)
+{
+    int64_t room = target->shared_bytes - COST_SHARED_MARGIN_SPLIT;
+    if (region_has(launch_region(launch), OP_mbarrier_init)) return -1;
+    region_visit(launch_region(launch), take_room, &room);
+    return room > 0 ? room : 0;
+}
+
 bool pass_regroup(Kernel *kernel, PassContext *context)
 {
-    (void)context;
     Arena *arena = arena_new();
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && region_has(launch_region(op), OP_mbarrier_init))
-            regroup(kernel, arena, launch_region(op));
+        if (op->code == OP_launch && has_group(op))
+            regroup(kernel, arena, launch_region(op), find_room(context->target, op));
     arena_free(arena);
     return true;
 }
