@@ -7,9 +7,9 @@
  * time has. Groups of threads that follow each other may run at the same time: a tile that is made
  * in one of them never shares a place with one that is made in another, and one from before them
  * lives as long as they all do. One that is copied to asynchronously lives until that is waited
- * for; where the author says when, to the end; one that other blocks of the cluster use always. A
- * multi-buffer's stages, whose own barriers order the groups that use them, live as in a straight
- * text. */
+ * for, and so does what a product in flight reads; where the author says when, to the end; one that
+ * other blocks of the cluster use always. A multi-buffer's stages, whose own barriers order the
+ * groups that use them, live as in a straight text. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -28,8 +28,9 @@ typedef struct Life {
 typedef struct Lives {
     Arena *arena;
     VEC(Life) items;
-    VEC(size_t) filled; /* of which by copies that nobody has waited for yet */
-    Map by_value;       /* Value -> index + 1 */
+    VEC(size_t) filled;      /* of which by copies that nobody has waited for yet */
+    VEC(const Op *) flights; /* products that nobody has waited for yet */
+    Map by_value;            /* Value -> index + 1 */
     int clock;
 } Lives;
 
@@ -79,11 +80,31 @@ static void note_uses(Lives *lives, const Op *op, int now)
         life->is_filled = true;
         vec_push(lives->arena, &lives->filled, (size_t)(life - lives->items.data));
     }
+    if (op->code == OP_dot_shared && op_attr(op, ATTR_async))
+        vec_push(lives->arena, &lives->flights, op);
+}
+
+/* All but the last ones are done. */
+static void note_products(Lives *lives, const Op *wait, int now)
+{
+    const size_t left = (size_t)op_int(wait, ATTR_count, 0), count = lives->flights.count;
+    if (count <= left) return;
+    for (size_t i = 0; i < count - left; i++) {
+        const Op *dot = lives->flights.data[i];
+        for (int o = 0; o < dot->operand_count; o++) {
+            Life *life = life_of(lives, tile_used(dot, o));
+            if (life) extend(life, now, now);
+        }
+    }
+    for (size_t i = 0; i < left; i++)
+        lives->flights.data[i] = lives->flights.data[count - left + i];
+    lives->flights.count = left;
 }
 
 /* What copies fill lives until they are waited for, whether it is read or not. */
 static void note_wait(Lives *lives, const Op *wait, int now)
 {
+    if (wait->code == OP_dot_wait) note_products(lives, wait, now);
     if (wait->code != OP_copy_wait) return;
     const bool waits_for_some = op_int(wait, ATTR_count, 0) > 0;
     for (size_t i = 0; i < lives->filled.count; i++) {
