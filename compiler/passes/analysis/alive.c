@@ -49,11 +49,16 @@ static int number_of_use(const Alive *alive, const Op *op, const Region *region)
     return number;
 }
 
-/* Threads take what goes from one elementwise op to the next, or to a store, an element at a time.
- */
+/* Threads take what goes from one elementwise op to the next, by way of branches, too, or to a
+ * store, an element at a time. */
 static bool takes_elements(const Op *op)
 {
-    return op_has(op, STORES) || (op_has(op, PURE) && !op_has(op, COOP));
+    if (op->code == OP_yield) return op->parent->parent->code == OP_if;
+    if (op->code != OP_if) return op_has(op, STORES) || (op_has(op, PURE) && !op_has(op, COOP));
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
+            if (!takes_elements(inner)) return false;
+    return true;
 }
 
 static void count_joint(Alive *alive, const Region *region)
@@ -68,7 +73,8 @@ static void count_joint(Alive *alive, const Region *region)
 static bool is_remade(const Value *value)
 {
     if (!value->op) return false;
-    if (value->op->code == OP_splat || op_swaps(value->op)) return true;
+    if (value->op->code == OP_splat || value->op->code == OP_iota || op_swaps(value->op))
+        return true;
     if (value->op->code != OP_shared_load) return false;
     for (const OpUse *use = value->uses; use; use = use->next)
         if (use->op->code != OP_dot && !op_swaps(use->op)) return false;
