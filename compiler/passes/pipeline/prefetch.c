@@ -395,11 +395,11 @@ static void guard_next(const Builder *at, Value *more, Op *load)
     Builder builder = builder_before(load);
     int64_t checks[TYPE_RANK];
     const Attr *bounds = op_attr(load, ATTR_bounds);
-    const int rank = operand(load, view)->type->rank;
+    const int rank = view_of(load)->type->rank;
     for (int i = 0; i < rank; i++) checks[i] = bounds && i ? bounds->integers[i] : 3;
     builder.span = at->span;
     guard_view(&builder, more, load);
-    op_set_ints(load, ATTR_bounds, rank, checks);
+    if (load->code == OP_load) op_set_ints(load, ATTR_bounds, rank, checks);
 }
 
 static void load_next(const Prefetch *prefetch)

@@ -1,11 +1,12 @@
-/* extremes.c: the lesser and the greater of two integers, where their ranges, or that
- * of their difference, say which one that is.
+/* extremes.c: the lesser and the greater of two integers, and whether one is less than the other,
+ * where their ranges, or that of their difference, say so.
  *
  *     min(start + 128, length)         is start + 128, of blocks that all fit
  *     min(start + 64, start + 128)     is start + 64, wherever the block starts
+ *     start + k < start + 128          is true, of k below 128
  *
  * How often a loop runs follows from such an end of a block's share: a number lets it be unrolled.
- */
+ * What is done in any case can be done ahead. */
 #include "passes/analysis/context.h"
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
@@ -23,17 +24,47 @@ static Value *decided(FactTable *facts, const Op *op)
     return (high <= 0) == is_min ? a : b;
 }
 
+static bool has_ranges(const Type *type)
+{
+    return type_is_scalar(type) && dtype_is_integer(type->dtype) && type->dtype != DTYPE_u64;
+}
+
 static void visit(Op *op, void *context)
 {
-    const Type *type = op->results[0].type;
-    if (!type_is_scalar(type) || !dtype_is_integer(type->dtype) || type->dtype == DTYPE_u64) return;
-    Value *value = decided(context, op);
+    Value *value = has_ranges(op->results[0].type) ? decided(context, op) : NULL;
     if (value) value_replace(op->results, value);
+}
+
+/* By the range of a - b. 1: a < b, or a <= b if `equal`; 0: it is not; -1: that is not known. */
+static int is_less(int64_t low, int64_t high, bool equal)
+{
+    if (equal ? high <= 0 : high < 0) return 1;
+    return (equal ? low > 0 : low >= 0) ? 0 : -1;
+}
+
+static int decided_comparison(FactTable *facts, const Op *op)
+{
+    const char *predicate = op_attr(op, ATTR_predicate)->text;
+    const bool turned = predicate[0] == 'g', equal = predicate[1] == 'e';
+    Value *a = turned ? operand(op, b) : operand(op, a),
+          *b = turned ? operand(op, a) : operand(op, b);
+    int64_t low, high;
+    if (predicate[0] != 'l' && !turned) return -1;
+    return facts_difference(facts, a, b, &low, &high) ? is_less(low, high, equal) : -1;
+}
+
+static void visit_comparison(Op *op, void *context)
+{
+    const int decided = has_ranges(operand(op, a)->type) ? decided_comparison(context, op) : -1;
+    if (decided < 0) return;
+    Builder builder = builder_before(op);
+    value_replace(op->results, build_const(&builder, DTYPE_b1, decided));
 }
 
 bool pass_extremes(Kernel *kernel, PassContext *context)
 {
     kernel_visit_those(kernel, OP_min, visit, analysis_ranges(context));
     kernel_visit_those(kernel, OP_max, visit, analysis_ranges(context));
+    kernel_visit_those(kernel, OP_cmp, visit_comparison, analysis_ranges(context));
     return true;
 }
