@@ -541,8 +541,7 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
 {
     const int consumers = consumers_of(pipeline);
     const int64_t beside = bytes_in_use(pipeline, true);
-    const int blocks = (int)at_most(
-        blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false)), most_blocks(pipeline));
+    const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
     pipeline->sets_maxnreg = false;
     pipeline->blocks = blocks > 1 ? blocks : 1;
     if (pipeline->blocks == 1) {
@@ -552,7 +551,7 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
                                                 : NULL;
     }
     const int left = blocks_per_sm(pipeline, needed, 1, beside);
-    if (left >= blocks) return NULL;
+    if (left >= at_most(blocks, most_blocks(pipeline))) return NULL;
     pipeline->sets_maxnreg = fits_with_warpgroup(pipeline, needed, beside);
     return pipeline->sets_maxnreg || does_with_fewer(pipeline, left)
                ? NULL
