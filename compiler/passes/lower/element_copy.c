@@ -1,6 +1,9 @@
 /* element_copy.c: elements that a thread copies to shared memory by itself, and waits for: what is
  * stored there of a load that nobody else needs becomes a cp.async of 4, 8 or 16 bytes. Where a
- * condition chooses between what was loaded and zero, it says what cp.async fills with zeros. */
+ * condition chooses between what was loaded and zero, it says what cp.async fills with zeros.
+ *
+ * So does a gathered tile that is stored as a whole: all of its rows are on their way at a time,
+ * and take no registers. */
 #include "passes/lower/lower.h"
 
 typedef struct ElementCopy {
@@ -75,17 +78,63 @@ static void drop_loaded(int count, Value *const *values, Op *load)
     drop(&load->results[0]);
 }
 
+static void build_copy(Lower *lower, const ElementCopy *copy, Value *pointer, Value *active,
+                       int count, Value *const *values)
+{
+    const DType dtype = values[0]->type->dtype;
+    Value *inside = address_and(lower, operand_given(copy->load, predicate), copy->condition);
+    if (!inside) inside = address_const(lower, DTYPE_b1, 1);
+    Value *operands[4] = {memory_address(lower, dtype, pointer), operand(copy->load, pointer),
+                          inside, active};
+    Op *op = build_op(&lower->at, OP_cp_async, active ? 4 : 3, operands, 0, NULL);
+    op_set_int(op, ATTR_bytes, dtype_memory_bytes(dtype, count));
+    drop_loaded(count, values, copy->load);
+}
+
 bool lower_element_copy(Lower *lower, const Neighbours *all, Value *pointer, Value *const *values)
 {
     ElementCopy copy = {0};
     if (!may_be_copy(all) || !find_copy(lower, all->count, values, &copy)) return false;
-    const DType dtype = values[0]->type->dtype;
-    Value *inside = address_and(lower, operand_given(copy.load, predicate), copy.condition);
-    if (!inside) inside = address_const(lower, DTYPE_b1, 1);
-    Value *operands[3] = {memory_address(lower, dtype, pointer), operand(copy.load, pointer),
-                          inside};
-    Op *op = build_op(&lower->at, OP_cp_async, 3, operands, 0, NULL);
-    op_set_int(op, ATTR_bytes, dtype_memory_bytes(dtype, all->count));
-    drop_loaded(all->count, values, copy.load);
+    build_copy(lower, &copy, pointer, NULL, all->count, values);
     return true;
+}
+
+bool lower_loaded_copy(Lower *lower, Value *pointer, Value *active, int count, Value *const *values)
+{
+    ElementCopy copy = {0};
+    if (!find_copy(lower, count, values, &copy)) return false;
+    build_copy(lower, &copy, pointer, active, count, values);
+    return true;
+}
+
+/* ---- gathered tiles ---- */
+
+static bool has_copies(const Op *loop)
+{
+    return region_has(loop->regions[0], OP_copy_async) ||
+           region_has(loop->regions[0], OP_copy_wait) ||
+           region_has(loop->regions[0], OP_copy_commit);
+}
+
+static bool is_right_before(const Op *load, const Op *store)
+{
+    const Op *op = load->parent == store->parent ? load->next : NULL;
+    while (op && op != store && op_has(op, PURE) && !op_has(op, COOP)) op = op->next;
+    return op == store;
+}
+
+bool is_copied_at_once(const Lower *lower, const Op *store)
+{
+    Op *load = operand(store, value)->op;
+    const Op *loop = op_enclosing(store, OP_for);
+    const Type *tile = operand(store, tile)->type;
+    if (!target_has(lower->target, HAS_CP_ASYNC) || !load || load->code != OP_gather || !loop ||
+        operand(load, memory)->type->kind != TYPE_VIEW || load->results[0].use_count != 1 ||
+        memory_dtype(tile->dtype) != tile->dtype || !is_right_before(load, store) ||
+        has_copies(loop))
+        return false;
+    const Layout *layout = load->results[0].type->layout;
+    const int vector = scattered_vector(lower->facts, lower->target, load,
+                                        layout_register_run(layout, layout->rank - 1));
+    return dtype_memory_bytes(tile->dtype, vector) == ACCESS_BYTES;
 }

@@ -147,8 +147,16 @@ typedef struct Neighbours {
 } Neighbours;
 /* With `op` and those that come after it; its count is 1 if there are none. */
 Neighbours neighbours_of(Lower *lower, Op *op);
-/* element_copy.c: whether the elements are copied from global memory by cp.async, and not stored. */
+/* element_copy.c: whether the elements are copied from global memory by cp.async, and not stored.
+ */
 bool lower_element_copy(Lower *lower, const Neighbours *all, Value *pointer, Value *const *values);
+/* The same of a vector that was loaded to be stored by `store` alone; where `active` is false
+ * nothing is done. */
+bool lower_loaded_copy(Lower *lower, Value *pointer, Value *active, int count,
+                       Value *const *values);
+/* Whether all that the store of a tile writes was loaded for it alone, in pieces that cp.async
+ * moves best, and nobody else in its loop has copies in flight. */
+bool is_copied_at_once(const Lower *lower, const Op *store);
 /* atom.c: what `op` does to one element: a pointer, a value, a comparand, a predicate or
  * NULL.
  */

@@ -487,12 +487,19 @@ void lower_shared_store(Lower *lower, Op *op)
         return;
     }
     narrow_for_padding(&access);
+    const bool may_copy = is_copied_at_once(lower, op);
+    bool copies = false;
     for (int reg = 0; reg < layout_registers(layout); reg += access.vector) {
         Value *predicate = address_not_replica(lower, layout);
         if (reg & replicas ||
             coordinates_padding(lower, &access.coordinates, reg, &predicate) == PADDING_ALL)
             continue;
-        memory_write(lower, register_pointer(lower, &access, reg), predicate, access.dtype,
-                     access.vector, registers + reg);
+        Value *pointer = register_pointer(lower, &access, reg);
+        const bool copied = may_copy && lower_loaded_copy(lower, pointer, predicate, access.vector,
+                                                          registers + reg);
+        copies |= copied;
+        if (!copied)
+            memory_write(lower, pointer, predicate, access.dtype, access.vector, registers + reg);
     }
+    if (copies) build_op(&lower->at, OP_copy_wait, 0, NULL, 0, NULL);
 }
