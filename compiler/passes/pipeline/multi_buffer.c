@@ -648,6 +648,21 @@ static void take_back(const OpVec *loads)
     }
 }
 
+static void remark_fault(const Plan *plan, const char *fault)
+{
+    Kernel *kernel = plan->pipeline->pass->kernel;
+    Buf text = {0};
+    if (!kernel->wants_remarks) return;
+    buf_text(&text, fault);
+    if (plan->obstacle) {
+        const Span span = plan->obstacle->span;
+        buf_printf(&text, ", in line %u", (unsigned)source_location(span.source, span.begin).line);
+    }
+    kernel_remark(kernel, plan->pipeline->loop->span,
+                  "a loop of products and other work that is not planned: %s", text.data);
+    buf_free(&text);
+}
+
 /* Several products, or one and other work with tiles: true if they are done by a plan. */
 static bool build_by_plan(Pipeline *pipeline)
 {
@@ -656,15 +671,19 @@ static bool build_by_plan(Pipeline *pipeline)
     OpVec loads = {0};
     Plan plan;
     if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
-        !target_has(target, MAY_PLAN) || !count_products(pipeline->loop->regions[0]))
+        !count_products(pipeline->loop->regions[0]))
         return false;
+    if (!target_has(target, MAY_PLAN)) {
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop of products that is not planned: threads have too few registers for "
+                      "that, ptxas says");
+        return false;
+    }
     leave_to_threads(pipeline, &loads);
     const char *fault = plan_make(&plan, pipeline);
     if (fault) {
         take_back(&loads);
-        if (has_other_work(pipeline->loop->regions[0]))
-            kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                          "a loop of products and other work that is not planned: %s", fault);
+        if (has_other_work(pipeline->loop->regions[0])) remark_fault(&plan, fault);
         *pipeline = (Pipeline){.pass = pipeline->pass,
                                .loop = pipeline->loop,
                                .stages = pipeline->stages,

@@ -514,6 +514,7 @@ static const char *fault_of_body(Plan *plan)
     const Pass *pass = plan->pipeline->pass;
     for (const Op *op = body_of(plan)->first; op; op = op_next(op)) {
         const char *fault = fault_of_op(plan->pipeline, op);
+        plan->obstacle = fault ? op : NULL;
         if (fault) return fault;
         if (op->code == OP_dot && wgmma_can(pass->kernel, pass->target, op))
             map_set(plan->arena, &plan->async, op, (void *)(uintptr_t)op);

@@ -14,14 +14,15 @@ typedef struct Step {
 typedef struct Plan {
     Pipeline *pipeline;
     Arena *arena;
-    VEC(Step) steps;   /* in the order in which an iteration does them */
-    Map stages;        /* ops that have a step -> their stage, and one more */
-    Map async;         /* products by wgmma */
-    Map derived;       /* ops that wait for a product of their iteration */
-    int count;         /* of stages: 1 or 2 */
-    int64_t cycles;    /* of an iteration, by the cost model */
-    const char *fault; /* why there is one, where there might be more; NULL */
-    Value *at[2];      /* the stage and the parity that consumers begin with */
+    VEC(Step) steps;    /* in the order in which an iteration does them */
+    Map stages;         /* ops that have a step -> their stage, and one more */
+    Map async;          /* products by wgmma */
+    Map derived;        /* ops that wait for a product of their iteration */
+    int count;          /* of stages: 1 or 2 */
+    int64_t cycles;     /* of an iteration, by the cost model */
+    const char *fault;  /* why there is one, where there might be more; NULL */
+    const Op *obstacle; /* why there is no plan: what the loop has that may not be in one; NULL */
+    Value *at[2];       /* the stage and the parity that consumers begin with */
 } Plan;
 
 /* ---- plan.c ---- */
