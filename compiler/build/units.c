@@ -143,14 +143,15 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
 }
 
 /* What leaves too few registers for the rest is left out, one after the other: sums of two
- * iterations, producers and products in flight, and at last wgmma, as mma.sync takes its operands
- * and sums in smaller pieces. A few registers that spill cost less than producers gain. */
+ * iterations, producers and products in flight, what is loaded ahead, and at last wgmma, as
+ * mma.sync takes its operands and sums in smaller pieces. A few registers that spill cost less than
+ * producers gain. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
         unsigned feature;
         int spills; /* bytes of a thread that it is worth */
-    } LEFT_OUT[] = {{MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS}, {HAS_WGMMA, 0}};
+    } LEFT_OUT[] = {{MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS}, {MAY_HOLD, 0}, {HAS_WGMMA, 0}};
     const Image *image = started->image;
     unsigned features = started->arch->target->features;
     if (!image_finish(stages->codegen, started->image)) return false;

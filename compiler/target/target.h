@@ -48,6 +48,7 @@ typedef enum TargetFeature {
     /* what a kernel that needs too many registers is compiled without */
     MAY_OVERLAP = 1 << 15, /* products of an iteration under work of the next one */
     MAY_PLAN = 1 << 16,    /* loops of several products, or of other work beside them, by plan */
+    MAY_HOLD = 1 << 20,    /* what loops of products copy, ahead in registers */
 } TargetFeature;
 
 typedef struct Target {

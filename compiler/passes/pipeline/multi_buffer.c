@@ -21,7 +21,6 @@
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/access.h"
-#include "passes/analysis/alive.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
@@ -814,52 +813,29 @@ static bool is_in_loop(const Op *op)
     return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
 }
 
-/* Copies that are in flight, to be waited for together. */
-typedef struct Copies {
-    const Pass *pass;
-    Agreement *agreement; /* NULL: not asked for yet */
-    Map room;             /* loops -> whether threads have registers for what is copied, or not */
-    VEC(const Value *) begun;
-} Copies;
-
 static bool is_small(const Op *copy)
 {
     return type_bytes(operand(copy, tile)->type) <=
            (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
 }
 
-/* Beside the tiles of the loop's products a thread has registers for what is copied. */
-static bool leaves_registers(const Pass *pass, const Op *loop)
+/* Where the tiles of a loop's products leave threads registers for what is copied, ptxas says. */
+static bool may_hold(const Pass *pass, const Op *copy)
 {
-    int64_t bits = tile_bits_alive(loop->regions[0]);
-    if (!count_products(loop->regions[0])) return true;
-    for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
-        if (op->code == OP_copy && is_small(op))
-            bits += type_bytes(operand(op, tile)->type) * (REGISTER_BITS / REGISTER_BYTES);
-    return bits / REGISTER_BITS / op_threads(loop).count + COST_OTHER_REGISTERS <=
-           pass->target->registers_per_thread;
-}
-
-static bool has_registers(Copies *copies, const Op *copy)
-{
-    Op *loop = op_enclosing(copy, OP_for);
-    if (!loop) return true;
-    const bool *known = map_get(&copies->room, loop);
-    if (known) return *known;
-    bool *found = arena_new_of(copies->pass->arena, bool);
-    *found = leaves_registers(copies->pass, loop);
-    map_set(copies->pass->arena, &copies->room, loop, found);
-    return *found;
+    const Op *loop = op_enclosing(copy, OP_for);
+    if (!loop || !count_products(loop->regions[0])) return true;
+    pass->kernel->uses |= MAY_HOLD;
+    return !target_has(pass->target, HAS_CP_ASYNC) || target_has(pass->target, MAY_HOLD);
 }
 
 /* In a loop small tiles go through registers, where the next ones can be fetched ahead. In a branch
  * nothing is: there those do of which a thread has less than cp.async moves at a time, as loads are
  * in flight together without being waited for together. Groups take their branch each time. */
-static bool goes_through_registers(Copies *copies, const Op *copy)
+static bool goes_through_registers(const Pass *pass, const Op *copy)
 {
     const int64_t bytes = type_bytes(operand(copy, tile)->type), threads = op_threads(copy).count;
     const Op *around = copy->parent->parent;
-    if (!is_in_loop(copy) || !is_small(copy) || !has_registers(copies, copy)) return false;
+    if (!is_in_loop(copy) || !is_small(copy) || !may_hold(pass, copy)) return false;
     return around->code != OP_if || is_group(around) || bytes < ACCESS_BYTES * threads;
 }
 
@@ -871,6 +847,13 @@ static void copy_through_registers(const Pass *pass, Op *copy)
                   COST_COPY_BY_REGISTERS);
     op_erase(copy);
 }
+
+/* Copies that are in flight, to be waited for together. */
+typedef struct Copies {
+    const Pass *pass;
+    Agreement *agreement; /* NULL: not asked for yet */
+    VEC(const Value *) begun;
+} Copies;
 
 /* It writes where one that is in flight does. */
 static bool meets(Copies *copies, const Op *next)
@@ -907,7 +890,7 @@ static void copy_at_once(Copies *copies, Op *copy)
     op_set_int(begun, ATTR_stages, 1);
     Op *next = copy->next;
     while (next && is_apart(next)) next = next->next;
-    if (!next || next->code != OP_copy || goes_through_registers(copies, next) ||
+    if (!next || next->code != OP_copy || goes_through_registers(copies->pass, next) ||
         meets(copies, next)) {
         build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
         build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
@@ -920,7 +903,7 @@ static void lower_copy(Op *op, void *context)
 {
     Copies *copies = context;
     if (op->code != OP_copy) return;
-    if (goes_through_registers(copies, op))
+    if (goes_through_registers(copies->pass, op))
         copy_through_registers(copies->pass, op);
     else
         copy_at_once(copies, op);
