@@ -97,29 +97,6 @@ static bool has_step(const Plan *plan, const Op *op)
            !plan_is_remade(plan, op);
 }
 
-static bool has_conflicts(const Plan *plan, const Op *op)
-{
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *other = plan->steps.data[i].op;
-        if (other != op && (plan_conflicts(other, op) || plan_conflicts(op, other))) return true;
-    }
-    return false;
-}
-
-/* Nothing waits for stores to global memory: those of what products make are an iteration late,
- * beside the next products, where it does not matter when they come. */
-static void put_off_stores(Plan *plan)
-{
-    for (size_t i = 0; plan->count > 1 && i < plan->steps.count; i++) {
-        Step *step = &plan->steps.data[i];
-        if (step->op->code != OP_store || !is_derived(plan, operand(step->op, value)) ||
-            has_conflicts(plan, step->op))
-            continue;
-        step->stage = plan->count - 1;
-        set_stage(plan, step->op, step->stage);
-    }
-}
-
 static void find_steps(Plan *plan)
 {
     plan->count = 1;
@@ -131,7 +108,6 @@ static void find_steps(Plan *plan)
         set_stage(plan, op, step.stage);
         if (step.stage >= plan->count) plan->count = step.stage + 1;
     }
-    put_off_stores(plan);
 }
 
 static void use_one_stage(Plan *plan)
