@@ -385,7 +385,7 @@ static bool guards(const Prefetch *prefetch)
 {
     bool all = prefetch->distance > 1 && loop_trips(prefetch->loop) == 0;
     for (size_t i = 0; i < prefetch->loads.count; i++)
-        all &= may_guard(operand(prefetch->loads.data[i], view));
+        all &= may_guard(view_of(prefetch->loads.data[i]));
     return all;
 }
 
