@@ -1,6 +1,7 @@
 /* nvptx.c: the GPU: inline PTX, special registers, threads together, and the table of all that it
  * does. */
 #include "codegen/llvm.h"
+#include "ir/group.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,19 +48,22 @@ LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
 
 /* ---- threads together ---- */
 
+void nvptx_warp_sync(Gen *gen)
+{
+    LLVMValueRef everyone = gen_i32(gen, -1);
+    gen_intrinsic(gen, "llvm.nvvm.bar.warp.sync", 0, NULL, 1, &everyone);
+}
+
+/* A block of one warp needs no more than the warp's own. */
 void nvptx_barrier(Gen *gen, LLVMValueRef index, int count)
 {
     LLVMValueRef arguments[2] = {index, gen_i32(gen, count)};
     if (count > 0)
         gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.count", 0, NULL, 2, arguments);
+    else if (launch_warps(op_enclosing(gen->op, OP_launch)) == 1)
+        nvptx_warp_sync(gen);
     else
         gen_intrinsic(gen, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, arguments);
-}
-
-void nvptx_warp_sync(Gen *gen)
-{
-    LLVMValueRef everyone = gen_i32(gen, -1);
-    gen_intrinsic(gen, "llvm.nvvm.bar.warp.sync", 0, NULL, 1, &everyone);
 }
 
 LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLVMValueRef lane)

@@ -76,7 +76,7 @@ static void test_mma_ptx(void **state)
     assert_int_equal(occurrences(ptx, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"), 1);
     assert_int_equal(occurrences(ptx, "ld.global.v4.b32"), 1);
     assert_int_equal(occurrences(ptx, "st.shared.v4.b32"), 1);
-    assert_int_equal(occurrences(ptx, "bar.sync") + occurrences(ptx, "barrier.sync"), 2);
+    assert_int_equal(occurrences(ptx, "bar.warp.sync"), 2); /* the block is one warp */
     assert_int_equal(occurrences(ptx, ".extern .shared"), 1);
     assert_int_equal(made.image.entries[0].shared_bytes, 768);
     made_free(&made);
