@@ -89,7 +89,7 @@ void region_visit_with(Region *region, OpTraits traits, OpVisitor *visit, void *
 void kernel_visit_with(Kernel *kernel, OpTraits traits, OpVisitor *visit, void *context);
 bool region_has(const Region *region, OpCode code);          /* anywhere in it */
 bool region_has_with(const Region *region, OpTraits traits); /* likewise */
-bool kernel_had(const Kernel *kernel, OpCode code); /* ever */
+bool kernel_had(const Kernel *kernel, OpCode code);          /* ever */
 bool kernel_had_any(const Kernel *kernel, OpTraits traits);
 void op_erase(Op *op); /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);

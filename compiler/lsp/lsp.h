@@ -12,9 +12,9 @@
  *   words.c        signatures and sentences of objects, as people read them
  *   and a file for each thing that is offered.
  *
- * What goes wrong in a request is its answer (Failure), and so is an internal error of the compiler,
- * behind which the texts are analysed anew; nothing ends the server but the end of its input and
- * `exit`. JSON is libjansson's: functions that give json_t * give a new reference. */
+ * What goes wrong in a request is its answer (Failure), and so is an internal error of the
+ * compiler, behind which the texts are analysed anew; nothing ends the server but the end of its
+ * input and `exit`. JSON is libjansson's: functions that give json_t * give a new reference. */
 #ifndef TILEC_LSP_LSP_H
 #define TILEC_LSP_LSP_H
 

@@ -144,8 +144,8 @@ bool host_branches_flatten(Eval *eval, Kernel *kernel);
 
 Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
 /* The same of its gradient, with the arrays that this adds to. */
-Object *launch_gradient(Eval *eval, Object *instance, const Arguments *arguments,
-                        Object *gradients, bool consumes, bool each);
+Object *launch_gradient(Eval *eval, Object *instance, const Arguments *arguments, Object *gradients,
+                        bool consumes, bool each);
 
 /* ---- gradients.c ---- */
 

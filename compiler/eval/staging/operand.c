@@ -6,7 +6,8 @@ bool stage_ready(Eval *eval, Span at)
     if (eval->staging != NULL) return true;
     const char *name = eval->calling != NULL ? eval->calling->name : NULL;
     FAIL(eval, outside_kernel, at,
-         name != NULL ? arena_printf(eval->arena, "'%s'", name) : "an operation on run-time values");
+         name != NULL ? arena_printf(eval->arena, "'%s'", name)
+                      : "an operation on run-time values");
     return false;
 }
 

@@ -98,7 +98,8 @@ static bool check_approx(const Check *check)
     return check_uniform(check) &&
            require(check, result_type(check)->dtype == DTYPE_f32, "the operands are f32") &&
            require(check,
-                   is_one_of(check->op, ATTR_function, "ex2 lg2 rcp sqrt rsqrt sin cos tanh div exp exp2"),
+                   is_one_of(check->op, ATTR_function,
+                             "ex2 lg2 rcp sqrt rsqrt sin cos tanh div exp exp2"),
                    "{function} is ex2, lg2, rcp, sqrt, rsqrt, sin, cos, tanh, div, exp or exp2") &&
            require(check, check->op->operand_count == count,
                    "div has two operands, the others one");
