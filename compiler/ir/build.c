@@ -411,6 +411,19 @@ const Attr *op_attr(const Op *op, AttrKey key)
     return NULL;
 }
 
+bool attr_same(const Attr *a, const Attr *b)
+{
+    if (!a || !b) return a == b;
+    if (a->key != b->key || a->count != b->count) return false;
+    if (a->count == 0) return a->integer == b->integer; /* bits: -0.0 is not 0.0 */
+    return memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
+}
+
+bool op_same_attr(const Op *a, const Op *b, AttrKey key)
+{
+    return attr_same(op_attr(a, key), op_attr(b, key));
+}
+
 int64_t op_int(const Op *op, AttrKey key, int64_t otherwise)
 {
     const Attr *attr = op_attr(op, key);

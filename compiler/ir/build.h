@@ -47,6 +47,8 @@ void op_set_text(Op *op, AttrKey key, Name text);
 void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
 void op_keep_attr(Op *op, const Op *from, AttrKey key); /* what the other op has; nothing: none */
 const Attr *op_attr(const Op *op, AttrKey key);         /* NULL if absent */
+bool attr_same(const Attr *a, const Attr *b);           /* the same key and value, or both NULL */
+bool op_same_attr(const Op *a, const Op *b, AttrKey key);
 int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
 unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */
 bool op_has_tiles(const Op *op);     /* a register tile among its operands or results */

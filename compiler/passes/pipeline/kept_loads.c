@@ -114,19 +114,11 @@ static bool same_value(At a, const Value *x, At b, const Value *y, int deep)
     return true;
 }
 
-static bool same_ints(const Op *a, const Op *b, AttrKey key)
-{
-    const Attr *x = op_attr(a, key), *y = op_attr(b, key);
-    bool same = !x == !y && (!x || x->count == y->count);
-    for (int i = 0; same && x && i < x->count; i++) same = x->integers[i] == y->integers[i];
-    return same;
-}
-
 static bool same_tiles(const Op *a, const Op *b)
 {
     return a->results[0].type == b->results[0].type && operand(a, view) == operand(b, view) &&
-           a->operand_count == b->operand_count && same_ints(a, b, ATTR_dims) &&
-           same_ints(a, b, ATTR_bounds);
+           a->operand_count == b->operand_count && op_same_attr(a, b, ATTR_dims) &&
+           op_same_attr(a, b, ATTR_bounds);
 }
 
 static bool same_tile(At a, const Op *load, At b, const Op *other)

@@ -166,21 +166,11 @@ static bool fits_reuse(const Tiles *tiles, const Type *tile)
     return bytes <= (int64_t)COST_KEPT_REGISTERS * REGISTER_BYTES * tiles->threads;
 }
 
-static bool same_ints(const Op *a, const Op *b, AttrKey key)
-{
-    const Attr *x = op_attr(a, key), *y = op_attr(b, key);
-    bool same = !x == !y && (!x || x->count == y->count);
-    for (int i = 0; same && x && i < x->count; i++) same = x->integers[i] == y->integers[i];
-    return same;
-}
-
 static bool is_same_load(const Op *a, const Op *b)
 {
-    bool same = a->operand_count == b->operand_count && a->results[0].type == b->results[0].type &&
-                same_ints(a, b, ATTR_dims) && same_ints(a, b, ATTR_bounds) &&
-                !op_attr(a, ATTR_evict) && !op_attr(b, ATTR_evict);
-    for (int i = 0; same && i < a->operand_count; i++) same = a->operands[i] == b->operands[i];
-    return same;
+    return op_same_operands(a, 0, b, 0) && a->results[0].type == b->results[0].type &&
+           op_same_attr(a, b, ATTR_dims) && op_same_attr(a, b, ATTR_bounds) &&
+           !op_attr(a, ATTR_evict) && !op_attr(b, ATTR_evict);
 }
 
 /* After it memory may hold something else, by this thread or by others. */

@@ -9,8 +9,6 @@
 
 #include "base/vec.h"
 
-#include <string.h>
-
 enum { FIRST_BITS = 10, ITERATIONS = 8 };
 
 typedef struct Known { /* a pure op that is visible here */
@@ -58,13 +56,6 @@ static uint32_t hash_op(const Op *op)
     return hash;
 }
 
-static bool same_attr(const Attr *a, const Attr *b)
-{
-    if (a->key != b->key || a->count != b->count) return false;
-    if (a->count == 0) return a->integer == b->integer; /* bits: -0.0 is not 0.0 */
-    return memcmp(a->integers, b->integers, sizeof *a->integers * (size_t)a->count) == 0;
-}
-
 static bool same_op(const Op *a, const Op *b)
 {
     if (a->code != b->code || a->result_count != b->result_count ||
@@ -73,7 +64,7 @@ static bool same_op(const Op *a, const Op *b)
     for (int i = 0; i < a->result_count; i++)
         if (a->results[i].type != b->results[i].type) return false;
     for (int i = 0; i < a->attr_count; i++)
-        if (!same_attr(&a->attrs[i], &b->attrs[i])) return false;
+        if (!attr_same(&a->attrs[i], &b->attrs[i])) return false;
     return true;
 }
 

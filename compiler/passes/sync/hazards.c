@@ -67,20 +67,13 @@ static const Value *whole_of_stage(const Value *part)
     return shared_root(part) == operand(view, tile)->op ? operand(view, tile) : NULL;
 }
 
-static bool same_dims(const Op *a, const Op *b)
-{
-    const Attr *x = op_attr(a, ATTR_dims), *y = op_attr(b, ATTR_dims);
-    bool same = x->count == y->count;
-    for (int i = 0; same && i < x->count; i++) same = x->integers[i] == y->integers[i];
-    return same;
-}
-
 /* Whole tiles that lie in the same bytes in the same way, or such stages. */
 static bool same_elements(const Value *a, const Value *b)
 {
     const Op *x = a->op, *y = b->op;
     const Value *whole = whole_of_stage(a);
-    if (whole) return whole == whole_of_stage(b) && a->type == b->type && same_dims(x, y);
+    if (whole)
+        return whole == whole_of_stage(b) && a->type == b->type && op_same_attr(x, y, ATTR_dims);
     return x->code == OP_shared_alloc && y->code == OP_shared_alloc && a->type == b->type &&
            op_int(x, ATTR_offset, 0) == op_int(y, ATTR_offset, 0);
 }
