@@ -16,7 +16,7 @@ struct UnusedLoads {
     VEC(Span) spans;     /* of the places, each once */
     OpVec needed, loads; /* of the kernel at hand */
     Map is_needed;       /* its ops */
-} Loads;
+};
 
 /* Of a tile: elements are read to be written, and passed on by reference, too. */
 static bool is_load(const Op *op)
