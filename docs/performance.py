@@ -117,7 +117,7 @@ def page():
         lines.extend(compile_times(result))
     add("## Examples of other systems, and libraries\n")
     add("The examples of TileLang, Tilus and Warp beside their own compilers, attention beside cuDNN, transforms and factors beside cuFFT and cuSOLVER:")
-    add("`tests/bench/results` has the tables, by day and GPU, and `tests/bench/examples.py`, `attention.py` and `batched.c` measure them.")
+    add("`tests/bench/results` has the tables, by day and GPU, and `tests/bench/examples.py`, `attention.py` and `batched.py` measure them.")
     files["performance.md"] = "\n".join(lines) + "\n"
     return files
 

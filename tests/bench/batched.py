@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""batched_warp.py [REGEX]: the transforms and factors of batched.c beside those of Warp's tiles (tile_fft, tile_cholesky,
-tile_cholesky_solve, by MathDx).
+"""batched.py [REGEX]: Fourier transforms and Cholesky factors of tile.fourier_kernels and tile.cholesky_kernels, many at a time, beside those
+of cuFFT, cuSOLVER and cuBLAS, those of Warp's tiles (tile_fft, tile_cholesky, tile_cholesky_solve, by MathDx), and a copy.
 
-Needs a GPU, torch, warp-lang and build/bench/libbatched.so of batched.sh (LIBRARY says otherwise). Warp's kernels are built with several
-numbers of threads a block, and the best counts. Every element is compared with float64; what is wrong is reported and not timed. Rounds are
-in shuffled order, ratios formed within a round; operands are more than L2 holds, but for the smallest matrices. A ratio above 1 says
-that tilec is faster. batched_warp.py --compile NAME has Warp compile one kernel into its cache.
+Needs a GPU, torch and its CUDA libraries, and build/bench/libbatched.so of batched.sh (LIBRARY says otherwise); warp-lang, if there is one.
+Warp's kernels are built with several numbers of threads a block, and the best counts. Every element is compared with float64; what is wrong
+is reported and not timed. Rounds are in shuffled order, ratios formed within a round; operands are more than L2 holds, but for the smallest
+matrices. What works in place has a fresh copy each launch, which is not timed. A ratio above 1 says that tilec is faster.
+batched.py --compile NAME has Warp compile one kernel into its cache.
 """
 import ctypes
 import os
@@ -75,12 +76,13 @@ class Case:
         self.name = f"{what}-f{64 if double else 32}-{n}"
         self.entry = f"fft{n}" if what == "fft" else f"{'solve' if what == 'solve' else 'cholesky'}_{'d' if double else 's'}{n}"
 
-    # Threads of a block: 4, 8 or 16 numbers a thread, one row or as many as 1024 numbers; of a matrix one to four warps.
+    # Threads of a block: 4, 8 or 16 numbers a thread, one row or as many as 1024 numbers; of a matrix one warp or two, as more
+    # were always slower.
     def variants(self):
         if self.what == "fft":
             return [(t, rows) for t in sorted({self.n // 4, self.n // 8, self.n // 16}) if 32 <= t <= 1024 or t == self.n // 4
                     for rows in sorted({1, max(1, 1024 // self.n)})]
-        return [(32, 1), (64, 1), (128, 1)]
+        return [(32, 1), (64, 1)]
 
     def kernel(self, rows):
         import warp as wp
@@ -116,23 +118,35 @@ def compile_one(name, threads, rows):
     case.kernel(int(rows)).module.load(wp.get_device("cuda:0"), int(threads))
 
 
-# ---- the contenders ------------------------------------------------------------------------------------
+# ---- the contenders: each is launches that follow each other, with copies of what works in place before them -------------
 
 
 def stream_of(torch):
     return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
 
-def by_tilec(torch, library, case, count, tensors):
-    entry = getattr(library, case.entry)
-    arguments = [stream_of(torch), ctypes.c_int32(count), *[ctypes.c_void_p(t.data_ptr()) for t in tensors]]
+def pointer(tensor):
+    return ctypes.c_void_p(tensor.data_ptr())
 
-    def again():
-        status = entry(*arguments)
+
+def checked(name, function):
+    def call(*arguments):
+        status = function(*arguments)
         if status:
-            raise RuntimeError(f"{case.name}: status {status}")
+            raise RuntimeError(f"{name}: status {status}")
 
-    return again
+    return call
+
+
+class Contender:
+    def __init__(self, launch, before=lambda: None):
+        self.launch, self.before = launch, before  # launch(number of the launch)
+
+
+def by_tilec(torch, library, case, count, tensors):
+    entry = checked(case.name, getattr(library, case.entry))
+    arguments = [stream_of(torch), ctypes.c_int32(count), *map(pointer, tensors)]
+    return Contender(lambda i: entry(*arguments))
 
 
 def by_warp(torch, case, count, tensors, threads, rows):
@@ -142,12 +156,95 @@ def by_warp(torch, case, count, tensors, threads, rows):
     arrays = [wp.from_torch(torch.view_as_real(t) if t.is_complex() else t, dtype=kind) for t in tensors]
     stream = wp.stream_from_torch(torch.cuda.current_stream())
     command = wp.launch_tiled(case.kernel(rows), dim=[count // rows], inputs=arrays, block_dim=threads, record_cmd=True, stream=stream)
+    made = Contender(lambda i: command.launch(stream=stream))
+    made.keep = arrays
+    return made
 
-    def again():
-        command.launch(stream=stream)
 
-    again.keep = (arrays, command)
-    return again
+# Of CUDA 12 and 13. torch has opened its own by then.
+def cuda_library(name):
+    for version in range(20, 9, -1):
+        try:
+            return ctypes.CDLL(f"lib{name}.so.{version}")
+        except OSError:
+            continue
+    raise RuntimeError(f"no {name}")
+
+
+CUFFT_C2C, CUFFT_FORWARD = 0x29, -1
+LOWER, UPPER, LEFT, TRANSPOSED, PLAIN, NON_UNIT = 0, 1, 0, 1, 0, 0
+
+
+def by_cufft(torch, case, count, source, target):
+    cufft, plan = cuda_library("cufft"), ctypes.c_int()
+    checked("cufftPlan1d", cufft.cufftPlan1d)(ctypes.byref(plan), case.n, CUFFT_C2C, count)
+    checked("cufftSetStream", cufft.cufftSetStream)(plan, stream_of(torch))
+    execute = checked("cufftExecC2C", cufft.cufftExecC2C)
+    made = Contender(lambda i: execute(plan, pointer(source), pointer(target), CUFFT_FORWARD))
+    made.keep = source, target
+    return made
+
+
+def handle_of(torch, library, name):
+    handle = ctypes.c_void_p()
+    checked(name, getattr(library, f"{name}Create{'_v2' if name == 'cublas' else ''}"))(ctypes.byref(handle))
+    checked(name, getattr(library, f"{name}SetStream{'_v2' if name == 'cublas' else ''}"))(handle, stream_of(torch))
+    return handle
+
+
+# The matrices of each launch, which are a copy of the source, and their addresses.
+def copies_of(torch, source):
+    made = [source.clone() for _ in range(LAUNCHES)]
+    each = source[0].numel() * source.element_size()
+    return made, [torch.arange(len(source), device="cuda") * each + copy.data_ptr() for copy in made]
+
+
+# Factors, and systems if there is a right side; `result` copies what the first launch made to the target. The upper triangle by columns is the
+# lower one by rows.
+def in_place(torch, case, count, read, target, solved):
+    solver, letter = cuda_library("cusolver"), "D" if case.double else "S"
+    handle = handle_of(torch, solver, "cusolverDn")
+    statuses = torch.empty(count, device="cuda", dtype=torch.int32)
+    copies = [copies_of(torch, part) for part in read]
+    factor = checked("potrfBatched", getattr(solver, f"cusolverDn{letter}potrfBatched"))
+    solve = solved(torch, case, solver, handle, letter, statuses) if solved else None
+
+    def launch(i):
+        addresses = [pointer(places[i]) for made, places in copies]
+        factor(handle, UPPER, case.n, addresses[0], case.n, pointer(statuses), count)
+        if solve:
+            solve(*addresses, count)
+
+    def before():
+        for part, (made, places) in zip(read, copies):
+            for copy in made:
+                copy.copy_(part)
+
+    made = Contender(launch, before)
+    made.result = lambda: target.copy_(copies[-1][0][0])
+    return made
+
+
+def by_potrs(torch, case, solver, handle, letter, statuses):
+    solve = checked("potrsBatched", getattr(solver, f"cusolverDn{letter}potrsBatched"))
+    return lambda a, b, count: solve(handle, UPPER, case.n, 1, a, case.n, b, case.n, pointer(statuses), count)
+
+
+def by_trsm(torch, case, solver, handle, letter, statuses):
+    cublas = cuda_library("cublas")
+    own = handle_of(torch, cublas, "cublas")
+    one = (ctypes.c_double if case.double else ctypes.c_float)(1)
+    solve = checked("trsmBatched", getattr(cublas, f"cublas{letter}trsmBatched"))
+
+    def both(a, b, count):
+        for way in (TRANSPOSED, PLAIN):
+            solve(own, LEFT, UPPER, way, NON_UNIT, case.n, 1, ctypes.byref(one), a, case.n, b, case.n, count)
+
+    return both
+
+
+def by_copy(case, source, target):
+    return Contender(lambda i: target.copy_(source))
 
 
 # What is read, what each contender writes, the statuses, and the results in float64.
@@ -175,36 +272,47 @@ def mistake(torch, case, wanted, got):
     return None if worst <= most else f"an error of {worst:.3g}"
 
 
-def contenders_of(torch, library, case):
+# What CUDA's libraries have for a case; of systems either cuSOLVER does both steps, or cuBLAS the second.
+def by_libraries(torch, case, count, read, written):
+    if case.what == "fft":
+        return {"cuFFT": lambda: by_cufft(torch, case, count, read[0], written)}
+    if case.what == "cholesky":
+        return {"cuSOLVER": lambda: in_place(torch, case, count, read, written, None)}
+    return {"cuSOLVER": lambda: in_place(torch, case, count, read, written, by_potrs), "cuBLAS": lambda: in_place(torch, case, count, read, written, by_trsm)}
+
+
+def contenders_of(torch, library, case, with_warp):
     read, written, statuses, wanted, count = operands(torch, case)
-    made = {"tilec": by_tilec(torch, library, case, count, read + [written] + statuses)}
-    for threads, rows in case.variants():
-        try:
-            made[f"Warp {threads}x{rows}"] = by_warp(torch, case, count, read + [written], threads, rows)
-        except Exception as fault:
-            print(f"{case.name}: Warp with {threads} threads: {str(fault).splitlines()[-1:]}", flush=True)
+    makers = {"tilec": lambda: by_tilec(torch, library, case, count, read + [written] + statuses), **by_libraries(torch, case, count, read, written)}
+    for threads, rows in case.variants() if with_warp else []:
+        makers[f"Warp {threads}x{rows}"] = lambda threads=threads, rows=rows: by_warp(torch, case, count, read + [written], threads, rows)
     right = {}
-    for name, launch in made.items():
+    for name, make in makers.items():
         torch.view_as_real(written).fill_(-1) if written.is_complex() else written.fill_(-1)
         try:
-            launch()
+            made = make()
+            made.before()
+            made.launch(0)
+            getattr(made, "result", lambda: None)()
             torch.cuda.synchronize()
             fault = mistake(torch, case, wanted, written)
         except Exception as error:
-            fault = str(error)
+            fault = str(error).splitlines()[-1:]
         if fault:
             print(f"{case.name}: {name} is WRONG: {fault}", flush=True)
         else:
-            right[name] = launch
+            right[name] = made
+    right["copy"] = by_copy(case, read[0], torch.empty_like(read[0]))
     return right
 
 
-def microseconds(torch, launch):
+def microseconds(torch, contender):
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     torch.cuda._sleep(QUEUED)
+    contender.before()
     begin.record()
-    for _ in range(LAUNCHES):
-        launch()
+    for i in range(LAUNCHES):
+        contender.launch(i)
     end.record()
     end.synchronize()
     return begin.elapsed_time(end) * 1e3 / LAUNCHES
@@ -223,9 +331,9 @@ def measure(torch, contenders):
 def show(case, samples):
     by_warp = [name for name in samples if name.startswith("Warp")]
     best = min(by_warp, key=lambda name: statistics.median(samples[name]), default=None)
-    text = f"{case.name:18}"
-    if best and "tilec" in samples:
-        text += f" Warp/tilec {statistics.median(w / t for w, t in zip(samples[best], samples['tilec'])):7.3f}"
+    text = f"{case.name:16}"
+    for name in [name for name in samples if name not in ["tilec", *by_warp]] + ([best] if best else []) if "tilec" in samples else []:
+        text += f"  {name}/tilec {statistics.median(other / own for other, own in zip(samples[name], samples['tilec'])):.3f}"
     print(text + "".join(f"  {name} {statistics.median(values):.1f} us" for name, values in samples.items()), flush=True)
 
 
@@ -233,18 +341,23 @@ def main():
     if sys.argv[1:2] == ["--compile"]:
         return compile_one(*sys.argv[2:])
     import torch
-    import warp as wp
 
-    wp.config.quiet = True
     cases = [case for case in CASES if re.search(sys.argv[1] if len(sys.argv) > 1 else "", case.name)]
-    fill_cache(cases)
-    wp.init()
+    try:
+        import warp as wp
+
+        wp.config.quiet = True
+        fill_cache(cases)
+        wp.init()
+        version = wp.__version__
+    except ImportError:
+        version = None
     torch.manual_seed(1)
     torch.cuda.set_stream(torch.cuda.Stream())
     library = ctypes.CDLL(os.path.abspath(LIBRARY))
-    print(f"{torch.cuda.get_device_name()}, Warp {wp.__version__}, {ROUNDS} rounds", flush=True)
+    print(f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, Warp {version}, {ROUNDS} rounds", flush=True)
     for case in cases:
-        contenders = contenders_of(torch, library, case)
+        contenders = contenders_of(torch, library, case, version is not None)
         show(case, measure(torch, contenders))
         del contenders
         torch.cuda.empty_cache()
