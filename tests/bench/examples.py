@@ -46,7 +46,9 @@ def read_plan(path):
 
 
 def chosen(args):
-    return [row for row in read_plan(args.plan) if re.search(args.only, row["name"])]
+    rows = [row for row in read_plan(args.plan) if re.search(args.only, row["name"])]
+    first, every = map(int, args.share.split("/"))
+    return rows[first::every]
 
 
 def source_of(row, tree):
@@ -80,15 +82,19 @@ def build_row(row, args):
     return {"name": row["name"], "seconds": round(seconds, 2), "spills": spills}
 
 
+def built(row, args):
+    try:
+        said = build_row(row, args)
+    except Exception as error:
+        said = {"name": row["name"], "error": str(error)[:300]}
+    print(json.dumps(said), flush=True)
+    return said
+
+
 def build(args):
     os.makedirs(args.folder, exist_ok=True)
-    done = []
-    for row in chosen(args):
-        try:
-            done.append(build_row(row, args))
-        except Exception as error:
-            done.append({"name": row["name"], "error": str(error)[:300]})
-        print(json.dumps(done[-1]), flush=True)
+    with ThreadPoolExecutor(args.jobs) as pool:
+        done = list(pool.map(lambda row: built(row, args), chosen(args)))
     with open(os.path.join(args.folder, "rows.json"), "w") as file:
         json.dump(done, file, indent=1)
 
@@ -195,15 +201,17 @@ def compile_origin(row, args):
 
 
 def wait_for_gpu(folder):
-    """Until this process ends no other one gets it."""
+    """Until what is given is closed no other process gets it."""
     lock = os.open(os.path.join(folder, "gpu.lock"), os.O_CREAT | os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
 
 
 def measure_row(row, args):
     import torch
     base, module = os.path.join(args.folder, row["name"]), load_module(row, args)
-    wait_for_gpu(args.out)
+    torch.zeros(1, device="cuda")  # the context, which takes a second to make
+    lock = wait_for_gpu(args.out)
     torch.manual_seed(7)
     given, first = tensors_of(row), make_all(row)
     size = sum(t.numel() * t.element_size() for t in first)
@@ -262,6 +270,7 @@ def measure_row(row, args):
             result[each + "_ms"] = round(median(times[each]), 5)
             result["of_" + each] = round(median([b / a for a, b in zip(times["tilec"], times[each])]), 3)
     result["GB/s"] = round(size / result["tilec_ms"] * 1e-6)
+    os.close(lock)
     return result
 
 
@@ -276,7 +285,7 @@ def compile_all(rows, args):
             subprocess.run(row_command(row, args, "compile"), capture_output=True, timeout=args.limit)
         except subprocess.TimeoutExpired:
             pass
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(one, rows))
 
 
@@ -297,7 +306,8 @@ def measure(args):
     os.makedirs(args.out, exist_ok=True)
     begin, done = time.time(), []
     rows = [row for row in chosen(args) if os.path.exists(os.path.join(args.folder, row["name"] + ".so"))]
-    compile_all(rows, args)
+    if not args.compiled:
+        compile_all(rows, args)
     print(f"compiled in {time.time() - begin:.0f} s", flush=True)
     with ThreadPoolExecutor(args.jobs) as pool:
         for said in pool.map(lambda row: measured(row, args, begin + args.seconds), rows):
@@ -324,11 +334,13 @@ def main():
     parser.add_argument("--arch", default="sm_90a")
     parser.add_argument("--flags", nargs="*", default=[])
     parser.add_argument("--only", default="")
+    parser.add_argument("--share", default="0/1", help="I/N: every Nth row, from the Ith on")
+    parser.add_argument("--compiled", action="store_true", help="the origin's cache has all that is measured")
     parser.add_argument("--other", nargs="*", default=[], help="folders built by other tilecs, measured beside; their last names are in the results")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--ms", type=float, default=10, help="of each round of a contender")
     parser.add_argument("--seconds", type=float, default=400)
-    parser.add_argument("--jobs", type=int, default=6, help="processes of rows at a time, of which one uses the GPU")
+    parser.add_argument("--jobs", type=int, default=6, help="processes of rows at a time; of those that measure one uses the GPU")
     parser.add_argument("--limit", type=float, default=90, help="seconds of a row")
     args = parser.parse_args()
     if args.what == "build":
