@@ -154,6 +154,11 @@ int dtype_digits(DType dtype)
     return row_of(dtype)->mantissa + 1;
 }
 
+int dtype_exponent_bits(DType dtype)
+{
+    return row_of(dtype)->exponent;
+}
+
 /* f8e4m3 spends its largest exponent on numbers: no infinity, one NaN. */
 static bool has_infinity(const DTypeRow *row)
 {

@@ -46,5 +46,7 @@ int64_t dtype_wrap(DType dtype, int64_t value);
 bool dtype_takes(DType dtype, int64_t number);
 /* Of a float type: how many binary digits of an integer it holds. */
 int dtype_digits(DType dtype);
+/* Of an integer none. */
+int dtype_exponent_bits(DType dtype);
 
 #endif

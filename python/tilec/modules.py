@@ -1,7 +1,10 @@
 """Modules of a dialect in Python: what a program uses around kernels is Python's, all else is libtilec's."""
 
+import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
+import os
 import sys
 import types
 
@@ -55,6 +58,9 @@ class DialectModule(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
+        whole = f"{self.__name__}.{name}"
+        if whole in of_origins and origin_spec(whole) is not None:
+            return importlib.import_module(whole)
         remote = self.__dict__["_remote"]
         if name in self.described:
             value = Described(Text(remote, f".{name}"))
@@ -118,6 +124,24 @@ def exists(name):
     return told["values"][0]
 
 
+of_origins = set()  # modules that are taken from a system's own package
+
+
+def origin_spec(name):
+    """Where the system's own package has that module, if it is installed: on the path, or in a folder that TILE_ORIGINS names."""
+    root, _, rest = name.partition(".")
+    shims = os.path.dirname(os.path.abspath(sys.modules[root].__file__))
+    for folder in [*filter(None, os.environ.get("TILE_ORIGINS", "").split(os.pathsep)), *sys.path]:
+        package = os.path.join(os.path.abspath(folder), root)
+        if package == shims or not os.path.isdir(package):
+            continue
+        base = os.path.join(package, *rest.split("."))
+        for file, inside in ((os.path.join(base, "__init__.py"), [base]), (base + ".py", None)):
+            if os.path.isfile(file):
+                return importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
+    return None
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Modules of the dialects that have no file in Python: the library's, and those that nothing is there for."""
 
@@ -128,6 +152,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(self.root + "."):
             return None
+        if any(name == one or name.startswith(one + ".") for one in of_origins):
+            found = origin_spec(name)
+            if found is not None:
+                return found
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
@@ -141,6 +169,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__path__ = []
 
 
-def offer(root, kind=DialectModule):
-    """Behind all other finders, so that files of Python win."""
+def offer(root, kind=DialectModule, kernels=()):
+    """Behind all other finders, so that files of Python win. `kernels`: parts of the system's own package that are kernels
+    and what calls them, which are compiled as a program's are."""
+    of_origins.update([f"{root}.{one}" for one in kernels])
     sys.meta_path.append(Finder(root, kind))

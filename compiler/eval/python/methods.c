@@ -380,6 +380,17 @@ Object *dtype_attribute_min(Eval *eval, const Bound *bound)
     return object_int(eval, (int64_t)(UINT64_MAX << (dtype_bits(dtype) - 1)));
 }
 
+Object *dtype_attribute_exponent_nbits(Eval *eval, const Bound *bound)
+{
+    return object_int(eval, dtype_exponent_bits(bound->values[0]->as.dtype));
+}
+
+Object *dtype_attribute_mantissa_nbits(Eval *eval, const Bound *bound)
+{
+    const DType dtype = bound->values[0]->as.dtype;
+    return object_int(eval, dtype_is_float(dtype) ? dtype_digits(dtype) - 1 : 0);
+}
+
 Object *dtype_method_is_integer(Eval *eval, const Bound *bound)
 {
     return object_bool(eval, dtype_is_integer(bound->values[0]->as.dtype));

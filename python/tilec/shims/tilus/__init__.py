@@ -2,11 +2,11 @@
 
 from tilec import modules as _modules
 
-_modules.offer("tilus")
+_modules.offer("tilus", kernels=["kernels"])
 
-from tilus import option, testing, utils  # noqa: E402
-from tilus.script import Script, autotune  # noqa: E402
-from tilus.tensors import Tensor, empty, from_torch, full, ones, rand, randint, randn, tensor_view, zeros  # noqa: E402
+from tilus import lang, option, testing, utils  # noqa: E402
+from tilus.lang.script import Script, autotune  # noqa: E402
+from tilus.tensor import Tensor, empty, from_torch, full, ones, rand, randint, randn, tensor_view, zeros  # noqa: E402
 from tilus.utils import cdiv  # noqa: E402
 
 __version__ = "0.2.0"

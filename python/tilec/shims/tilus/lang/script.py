@@ -41,6 +41,11 @@ class ScriptClass(type):
         return cls.__tile_kept__
 
 
+    @property
+    def _autotune_space(cls):
+        return {names: values for names, values in cls.__tile_tunables__}
+
+
 class Script(metaclass=ScriptClass):
     """An object's constructor is run there; in Python only if something asks for what it sets."""
 

@@ -1,0 +1,54 @@
+# Parts of a system's own package that are kernels are taken from where it is installed, or from a folder that is named; without it they are
+# absent. Numbers are converted by the kernel there, addresses are arguments.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+mkdir -p own/tilus/kernels
+echo 'raise ImportError("this is not to be imported")' >own/tilus/__init__.py
+echo 'from .twice import twice' >own/tilus/kernels/__init__.py
+cat >own/tilus/kernels/twice.py <<'END'
+from tilus.hidet.ir.dtypes import DataType, int32
+from tilus.hidet.ir.type import void_p
+from tilus.lang import Script
+from tilus.lang.script import autotune
+from tilus.tensor import Tensor
+
+
+@autotune("block", [32, 64])
+class Twice(Script):
+    def __init__(self, dtype: DataType, block: int):
+        super().__init__()
+        self.dtype = dtype
+        self.block = block
+
+    def __call__(self, n: int32, a_ptr: void_p):
+        self.attrs.blocks = (n + self.block - 1) // self.block
+        self.attrs.warps = 1
+        a = self.global_view(a_ptr, dtype=self.dtype, shape=[n])
+        at = self.blockIdx.x * self.block
+        self.store_global(a, self.load_global(a, offsets=[at], shape=[self.block]) * 2, offsets=[at])
+
+
+def twice(a, dtype):
+    Twice(dtype)(len(a), a)
+    return a
+END
+cat >use.py <<'END'
+import numpy
+import tilus
+from tilus.lang.instantiated_script import generate_schedules, span_space, tuning_metadata_matches
+
+try:
+    print(tilus.kernels.twice(numpy.arange(40, dtype=numpy.int32), tilus.int32).sum())
+    from tilus.kernels.twice import Twice
+
+    print(generate_schedules(Twice._autotune_space, Twice, (tilus.int32,)), generate_schedules(Twice._autotune_space, Twice, (tilus.int32, 32)))
+except (AttributeError, ImportError) as error:
+    print(error)
+print(span_space({"m": [1, 2], "n, k": [[1, 2], [3, 4]]}))
+print(tuning_metadata_matches({"gpu": "*"}, {"gpu": "a"}), tuning_metadata_matches({"gpu": "b"}, {"gpu": "a"}), tuning_metadata_matches(None, {}))
+print([(str(d), d.signedness(), d.exponent_nbits, d.mantissa_nbits) for d in (tilus.int4, tilus.uint8, tilus.float4_e2m1, tilus.bfloat16, tilus.tfloat32)])
+END
+TILE_ORIGINS=$TMP/own python3 -m tilec run use.py
+PYTHONPATH=$PYTHONPATH:$TMP/own python3 -m tilec run use.py | sed -n 1p
+python3 -m tilec run use.py | sed -n 1p
