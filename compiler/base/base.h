@@ -141,6 +141,7 @@ typedef struct DiagRow {
 const DiagRow *diag_row(DiagCode code);
 /* The page of explain.txt: the cause, a wrong and a right example. */
 const char *diag_explanation(DiagCode code);
+const char *diag_exception(DiagCode code); /* Python's, by its name; NULL: it has none for it */
 DiagCode
 diag_find(const char *code_or_name); /* "E0101" or "unexpected_token"; DIAG_COUNT if none */
 

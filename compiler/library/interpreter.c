@@ -76,6 +76,15 @@ static bool run_statements(Task *task)
            program_continue(interpreter->program, task->statements);
 }
 
+/* Of the first error, if Python has a name for it. */
+static const char *exception_of(const Diags *diags)
+{
+    for (size_t i = 0; i < diags->reports.count; i++)
+        if (diags->reports.data[i]->severity == SEVERITY_ERROR)
+            return diag_exception(diags->reports.data[i]->code);
+    return NULL;
+}
+
 static void put_messages(Task *task)
 {
     Buf text = {0};
@@ -85,6 +94,8 @@ static void put_messages(Task *task)
     buf_text(&task->answer, "{\"messages\": ");
     buf_quoted(&task->answer, text.length ? text.data : "", text.length);
     buf_free(&text);
+    const char *exception = session ? exception_of(session->diags) : NULL;
+    if (exception) buf_printf(&task->answer, ", \"exception\": \"%s\"", exception);
 }
 
 static void *perform(void *context)

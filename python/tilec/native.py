@@ -27,16 +27,21 @@ class CompileError(Error):
 _KINDS = {}
 
 
-def compile_error(text, status):
-    """One that is what the program's own error is, as well: a TypeError that the text tells of is one."""
-    found = re.search(r"error: ([A-Z]\w+(?:Error|Exception|Iteration)): ", text)
-    kind = getattr(builtins, found[1], None) if found else None
-    if not isinstance(kind, type) or not issubclass(kind, Exception):
-        return CompileError(text, status)
+def error_kind(kind):
+    """The CompileError that is one of Python's own errors, as well."""
     if kind not in _KINDS:
         bases = (CompileError,) if issubclass(CompileError, kind) else (CompileError, kind)
         _KINDS[kind] = type("CompileError", bases, {"__module__": __name__})
-    return _KINDS[kind](text, status)
+    return _KINDS[kind]
+
+
+def compile_error(text, status, name=None):
+    """One that is what the program's own error is, as well: what the compiler names, or what the text tells was raised."""
+    found = re.search(r"error: ([A-Z]\w+(?:Error|Exception|Iteration)): ", text)
+    kind = getattr(builtins, found[1] if found else name or "", None)
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return CompileError(text, status)
+    return error_kind(kind)(text, status)
 
 
 class DataType(Structure):
@@ -302,7 +307,7 @@ class Interpreter:
         status = self.library.tilec_run(self.handle, statements.encode(), pointers, len(tensors), answer)
         told = _answer(self.library, answer)
         if status:
-            raise compile_error(told["messages"].rstrip(), status)
+            raise compile_error(told["messages"].rstrip(), status, told.get("exception"))
         return told
 
     def close(self):

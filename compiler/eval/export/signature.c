@@ -264,7 +264,8 @@ Object *core_parameters(Eval *eval, const Bound *bound)
     return names;
 }
 
-/* annotations(function): what those of its parameters are, in order; None: it has none. */
+/* annotations(function, known): what those of its parameters are, in order; None: it has none. The
+ * dict's are taken, by the names of parameters, where it has some: these are not evaluated. */
 Object *core_annotations(Eval *eval, const Bound *bound)
 {
     Object *function = bound->values[0];
@@ -273,11 +274,16 @@ Object *core_annotations(Eval *eval, const Bound *bound)
                     "a function that 'def' made", object_repr(eval, function));
     const Node *list = NODE_AS(FunctionDef, function->as.function.node)->args;
     Nodes parameters = NODE_AS(arguments, list)->args;
+    const Object *known = bound->values[1];
     Object *types = object_list(eval, OBJECT_TUPLE, NULL, 0);
     for (uint32_t i = 0; i < parameters.count; i++) {
-        const Node *node = NODE_AS(arg, parameters.items[i])->annotation;
-        Object *type =
-            node != NULL ? eval_annotation(eval, &function->as.function, node) : eval->none;
+        const Nodearg *arg = NODE_AS(arg, parameters.items[i]);
+        const Node *node = arg->annotation;
+        Object *type = NULL;
+        if (known != NULL && known->kind == OBJECT_DICT)
+            type = dict_get(eval, known, object_text(eval, arg->arg, strlen(arg->arg)));
+        if (type == NULL)
+            type = node != NULL ? eval_annotation(eval, &function->as.function, node) : eval->none;
         if (type == NULL) return NULL;
         list_append(eval, types, type);
     }

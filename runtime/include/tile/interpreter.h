@@ -36,6 +36,7 @@ TILE_API tile_status tilec_open(const tilec_options *options, tilec_interpreter 
                                 char **answer);
 /* Answers in JSON:
  *   "messages"  the compiler's, as tilec shows them
+ *   "exception" what Python calls the first error among them, if it has a name for it
  *   "printed"   what the statements printed
  *   "values"    what they gave to give(...), one a call: numbers, texts, lists, null; of an array
  *               {"array": number}, of an element type {"dtype": "float16"}; of anything else

@@ -1,5 +1,6 @@
 """Warp, compiled by tilec: kernels go to libtilec, arrays and launches are here."""
 
+import enum as _enum
 import importlib.abc as _abc
 import importlib.util as _util
 import os as _os
@@ -14,15 +15,25 @@ from warp import launches as _launches
 from warp import tape as _tape
 from warp import types
 from warp._src import context
+from warp._src.codegen import *  # noqa: F403
+from warp._src.logger import LoggerBasic, get_logger, set_logger  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
 for _module in (_arrays, _devices, _launches, _tape):
     for _name in dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
-for _kind in [*types.scalar_types, types.bool]:
+for _kind in [*types.scalar_types, types.bool, types.handle]:
     globals()[_kind.__name__] = _kind
-__version__ = "1.17.0"
+__version__ = "1.19.0"
+
+
+class LaunchArrayAccessMode(_enum.IntEnum):
+    RELAXED, CHECKED, STRICT = range(3)
+
+
+class DeterministicMode(_enum.IntEnum):
+    NOT_GUARANTEED, RUN_TO_RUN, GPU_TO_GPU = range(3)
 
 
 class _Config(_types_module.SimpleNamespace):
@@ -34,23 +45,30 @@ class _Config(_types_module.SimpleNamespace):
         return None
 
 
-config = _Config(quiet=True, verify_fp=False, mode="release", verbose=False, enable_backward=True, kernel_cache_dir=None)
+config = _Config(quiet=True, verify_fp=False, verify_cuda=False, mode="release", verbose=False, enable_backward=True, kernel_cache_dir=None,
+                 cache_kernels=True, print_launches=False, max_unroll=16, version=__version__, log_level=20,
+                 verify_autograd_array_access=False, legacy_scalar_return_types=False, enable_vector_component_overwrites=False,
+                 launch_array_access_mode=LaunchArrayAccessMode.RELAXED, deterministic=DeterministicMode.NOT_GUARANTEED)
 
 
 def init():
     """There is nothing to set up."""
 
 
+def _module_of(module):
+    if isinstance(module, _launches.Module):
+        return module
+    name = _sys._getframe(2).f_globals["__name__"] if module is None else module if isinstance(module, str) else module.__name__
+    return _launches.get_module(name)
+
+
 def set_module_options(options, module=None):
     """See config."""
+    _module_of(module).options.update(options)
 
 
 def get_module_options(module=None):
-    return {}
-
-
-def get_module(name=None):
-    return _launches.Module(name)
+    return _module_of(module).options
 
 
 def load_module(module=None, device=None, recursive=False, **options):

@@ -3,6 +3,8 @@
 import inspect
 from typing import TypeVar
 
+import numpy
+
 from tilec import native as _native
 from tilec import session as _session
 from tilec import source as _source
@@ -13,7 +15,9 @@ from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
 from warp import tape as _tape
-from warp.types import _Number, _Type, as_type
+from warp import types
+from warp._src.logger import log_warning
+from warp.types import Struct, _Composite, _Type, as_type, scalar_base
 
 
 class Function:
@@ -76,14 +80,18 @@ class Kernel:
         self.func = func
         self.key = self.__name__ = key or func.__name__
         self.around = around
-        self.enable_backward = enable_backward
-        self.module = Module(func.__module__)
-        self.remote = remote
+        self.module = module if isinstance(module, Module) else get_module(func.__module__)
         self.options = options or {}
+        self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
+        self.remote = remote
         self.calls = {}
         self.overloads = {}
         self.parameters = list(inspect.signature(func).parameters)
-        self.open = [name for name in self.parameters if remote is None and _is_open(func.__annotations__.get(name))]
+        self.kinds = {name: as_type(kind) if isinstance(kind, type) else kind for name, kind in _annotations(func).items()}
+        self.open = [name for name in self.parameters if remote is None and _is_open(self.kinds.get(name))]
+        self.is_generic = len(self.open) > 0
+        if remote is None:
+            self.module.kernels[self.key] = self
 
     @property
     def __tile_function__(self):
@@ -91,10 +99,24 @@ class Kernel:
 
     def __tile_remote__(self):
         if self.remote is None:
-            options = f", enable_backward={self.enable_backward}" if self.enable_backward is not None else ""
-            self.remote = _Remote(
-                _Text(_session.module("warp"), ".kernel(", _source.definition(self.func, self.around), f"{options})"))
+            kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
+            self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
+                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward})"))
         return self.remote
+
+    def told_kinds(self):
+        """What annotations are that were evaluated in a function around the kernel's: their text may mean nothing, or something
+        else, where the compiler finds it."""
+        if "<locals>" not in self.func.__qualname__:
+            return
+        for name in self.parameters:
+            kind = self.kinds.get(name)
+            if kind is None or isinstance(kind, str) or _is_open(kind):
+                continue
+            try:
+                yield name, _annotation_text(kind)
+            except _session.Unspeakable:
+                continue
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f"the kernel {self.key} is launched by wp.launch()")
@@ -116,6 +138,13 @@ class Kernel:
         return self.calls[shape]
 
 
+def _annotations(func):
+    try:
+        return inspect.get_annotations(func, eval_str=True)
+    except Exception:  # of names that only the compiler finds
+        return inspect.get_annotations(func)
+
+
 def _is_open(annotation):
     from typing import Any
 
@@ -135,14 +164,33 @@ def _kind_of(value):
 
 
 class Module:
+    """The kernels of a file's: they are compiled when they are launched."""
+
     def __init__(self, name):
         self.name = name
-        self.options = {}
+        self.options = {
+            "max_unroll": 16, "enable_backward": True, "fast_math": False, "fuse_fp": True, "lineinfo": False, "cuda_output": None, "mode": None,
+            "optimization_level": None, "block_dim": 256, "compile_time_trace": False, "strip_hash": False, "extra_build_options": None,
+        }
+        self.kernels, self.functions, self.structs = {}, {}, {}
 
     def load(self, *args, **kwargs):
-        return True
+        return self
 
-    unload = load
+    def unload(self):
+        pass
+
+    def mark_modified(self):
+        pass
+
+
+_modules = {}
+
+
+def get_module(name):
+    if name not in _modules:
+        _modules[name] = Module(name)
+    return _modules[name]
 
 
 def kernel(f=None, *, enable_backward=None, module=None, name=None, **options):
@@ -195,9 +243,29 @@ class _Launcher(_Compiled):
 
 
 def _value(value):
-    if isinstance(value, _Number):
+    if isinstance(value, scalar_base):
         return value.value
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+
+
+def _accepted(kernel, name, value):
+    """A value that is given for the parameter, as its type has it."""
+    kind = kernel.kinds.get(name)
+    if isinstance(kind, Struct):
+        if value is None:
+            raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects {kind.key} but got None")
+        return value
+    if not isinstance(kind, _Composite) or isinstance(value, kind):
+        return value
+    if value is None:
+        raise ValueError(f"Failed to convert argument for param {name} to {kind.__name__}")
+    if isinstance(value, (bool, numpy.generic, types.bool)):
+        log_warning(f"a value of type `{type(value).__name__}` that is taken for all numbers of a `{kind.__name__}`, as for kernel "
+                    f"parameter '{name}', is deprecated", DeprecationWarning, once=True)
+        return kind(value)
+    if isinstance(value, (int, float, scalar_base)):
+        raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects {kind.__name__} but got a single value")
+    return kind(value) if hasattr(value, "__len__") else value
 
 
 def _dims(dim):
@@ -206,10 +274,11 @@ def _dims(dim):
 
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint):
     given = [*inputs, *outputs]
-    values = [_value(value) for value in given]
-    if len(values) != len(kernel.parameters):
-        raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(values)} arguments but kernel requires "
+    if len(given) != len(kernel.parameters):
+        raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(given)} arguments but kernel requires "
                            f"{len(kernel.parameters)}.")
+    given = [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, given)]
+    values = [_value(value) for value in given]
     dims = _dims(dim)
     if any([extent == 0 for extent in dims]):
         return
@@ -233,20 +302,27 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
 
 
 class Launch:
-    """A launch that is made again."""
+    """A launch that is made again, of other arguments and extents if it is given some."""
 
-    def __init__(self, word, kernel, dim, inputs, outputs, block_dim):
-        self.word, self.kernel, self.dim, self.block_dim = word, kernel, dim, block_dim
-        self.values = [*inputs, *outputs]
+    def __init__(self, kernel, device=None, hooks=None, params=None, params_addr=None, bounds=None, max_blocks=0, block_dim=256,
+                 adjoint=False):
+        self.kernel, self.device, self.block_dim, self.adjoint = kernel, device, block_dim, adjoint
+        self.word, self.dim = "launch", 0
+        self.values = [_missing(kernel.kinds.get(name)) for name in kernel.parameters]
+        self.gradients = [None] * len(self.values)
 
-    def set_param_at_index(self, index, value):
-        self.values[index] = value
+    def set_param_at_index(self, index, value, adjoint=False):
+        if adjoint:
+            self.gradients[index] = value
+        else:
+            self.values[index] = _accepted(self.kernel, self.kernel.parameters[index], value)
 
-    def set_param_by_name(self, name, value):
-        self.values[self.kernel.parameters.index(name)] = value
+    def set_param_by_name(self, name, value, adjoint=False):
+        self.set_param_at_index(self.kernel.parameters.index(name), value, adjoint)
 
     def set_params(self, values):
-        self.values = list(values)
+        for index, value in enumerate(values):
+            self.set_param_at_index(index, value)
 
     def set_dim(self, dim):
         self.dim = dim
@@ -254,24 +330,43 @@ class Launch:
     set_param_at_index_from_ctype, set_param_by_name_from_ctype = set_param_at_index, set_param_by_name
 
     def launch(self, stream=None):
-        _start(self.word, self.kernel, self.dim, self.values, [], [], [], self.block_dim, False)
+        given = self.gradients if self.adjoint else []
+        _start(self.word, self.kernel, self.dim, self.values, [], given, [], self.block_dim, self.adjoint)
+
+
+def _command(word, kernel, dim, values, gradients, block_dim, adjoint):
+    made = Launch(kernel, block_dim=block_dim, adjoint=adjoint)
+    made.word, made.dim, made.values = word, dim, [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, values)]
+    made.gradients[: len(gradients)] = gradients
+    return made
+
+
+def _missing(kind):
+    """What a parameter is that nobody gave a value."""
+    if isinstance(kind, Struct):
+        return kind()
+    if isinstance(kind, _Composite):
+        return kind(*[0] * kind._length_)
+    return kind() if isinstance(kind, _Type) else None
 
 
 def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
            record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
-        return Launch("launch", kernel, dim, list(inputs), list(outputs), block_dim)
+        return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint)
     _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape)
 
 
 def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
                  record_tape=True, record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
-        return Launch("launch_tiled", kernel, dim, list(inputs), list(outputs), block_dim)
+        return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint)
     _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape)
 
 
 def constant(value):
+    if not isinstance(value, (int, float, str)) and not isinstance(type(value), _Type):
+        raise TypeError(f"Invalid constant type: {type(value)}")
     return value
 
 

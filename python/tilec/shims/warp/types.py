@@ -1,6 +1,9 @@
 """Warp's types in Python: numbers, vectors, matrices, quaternions, structs, on the host's side of a launch."""
 
+import ctypes
 import inspect
+import math
+import operator
 
 import numpy
 
@@ -33,20 +36,24 @@ class _Type(type):
         return cls._remote
 
     def __repr__(cls):
-        return cls.__name__
+        return f"<class 'warp.types.{cls.__name__}'>"
 
 
 # ---- numbers ----
 
 
-class _Number(metaclass=_Type):
-    """A number with a type, for an argument."""
+class scalar_base(metaclass=_Type):
+    """A number with a type."""
 
     _remote = None
     _length_ = 1
 
     def __init__(self, value=0):
-        self.value = getattr(value, "value", value)
+        self.value = self._kept(getattr(value, "value", value))
+
+    @classmethod
+    def _kept(cls, value):
+        return value
 
     @classmethod
     def _words(cls):
@@ -54,6 +61,9 @@ class _Number(metaclass=_Type):
 
     def __tile_text__(self):
         return _text_of(self.value)
+
+    def __getattr__(self, name):
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def __int__(self):
         return int(self.value)
@@ -64,34 +74,123 @@ class _Number(metaclass=_Type):
         return float(self.value)
 
     def __bool__(self):
-        return bool(self.value)
-
-    def __eq__(self, other):
-        return self.value == getattr(other, "value", other)
+        return self.value != 0
 
     def __hash__(self):
-        return hash((type(self), self.value))
+        return hash(self.value)
+
+    def __str__(self):
+        return str(self.value)
 
     def __repr__(self):
-        return f"{self.value}"
+        return f"{type(self).__name__}({self.value})"
+
+    def _fits(self, other):
+        """What it is compared to, or NotImplemented."""
+        other = getattr(other, "value", other)
+        return other.item() if isinstance(other, numpy.generic) else other
 
 
-def _number(name, kind, base):
-    return type(_Number)(name, (_Number,), {"_numpy": numpy.dtype(kind), "_base": base, "__module__": __name__})
+class int_base(scalar_base):
+    @classmethod
+    def _kept(cls, value):
+        """As many bits as the type has."""
+        return int(cls._type_(int(value)).value)
 
 
-int8, uint8 = _number("int8", "i1", int), _number("uint8", "u1", int)
-int16, uint16 = _number("int16", "i2", int), _number("uint16", "u2", int)
-int32, uint32 = _number("int32", "i4", int), _number("uint32", "u4", int)
-int64, uint64 = _number("int64", "i8", int), _number("uint64", "u8", int)
-float16, float32, float64 = _number("float16", "f2", float), _number("float32", "f4", float), _number("float64", "f8", float)
-bfloat16 = _number("bfloat16", _bfloat16(), float)
-bool = _number("bool", "?", __builtins__["bool"] if isinstance(__builtins__, dict) else __builtins__.bool)
+class float_base(scalar_base):
+    @classmethod
+    def _kept(cls, value):
+        return float(value)
+
+    __index__ = None
+
+    def _fits(self, other):
+        other = super()._fits(other)
+        return float(other) if isinstance(other, int) else other
+
+
+_NUMBERS = (int, float)
+
+
+def _comparison(name):
+    compare = getattr(operator, name)
+
+    def method(self, other):
+        other = self._fits(other)
+        return compare(self.value, other) if isinstance(other, _NUMBERS) else NotImplemented
+
+    return method
+
+
+def _arithmetic(name, swapped):
+    compute = getattr(operator, name)
+
+    def method(self, other):
+        if isinstance(other, scalar_base) and type(other) is not type(self):
+            return NotImplemented
+        other = getattr(other, "value", other)
+        if not isinstance(other, (*_NUMBERS, numpy.number)):
+            return NotImplemented
+        return type(self)(compute(other, self.value) if swapped else compute(self.value, other))
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(scalar_base, f"__{_name}__", _comparison(_name))
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
+    setattr(scalar_base, f"__{_name}__", _arithmetic(_name, False))
+    setattr(scalar_base, f"__r{_name}__", _arithmetic(_name, True))
+scalar_base.__neg__ = lambda self: type(self)(-self.value)
+scalar_base.__pos__ = lambda self: type(self)(self.value)
+
+
+def _number(name, kind, base, stored):
+    names = {"_numpy": numpy.dtype(kind), "_base": base, "_type_": stored, "__module__": __name__}
+    if name != "bfloat16":
+        names["__numpy_dtype__"] = numpy.dtype(kind)
+    return _Type(name, (int_base if base is int else float_base,), names)
+
+
+int8, uint8 = _number("int8", "i1", int, ctypes.c_int8), _number("uint8", "u1", int, ctypes.c_uint8)
+int16, uint16 = _number("int16", "i2", int, ctypes.c_int16), _number("uint16", "u2", int, ctypes.c_uint16)
+int32, uint32 = _number("int32", "i4", int, ctypes.c_int32), _number("uint32", "u4", int, ctypes.c_uint32)
+int64, uint64 = _number("int64", "i8", int, ctypes.c_int64), _number("uint64", "u8", int, ctypes.c_uint64)
+float16, float32 = _number("float16", "f2", float, ctypes.c_uint16), _number("float32", "f4", float, ctypes.c_float)
+float64 = _number("float64", "f8", float, ctypes.c_double)
+bfloat16 = _number("bfloat16", _bfloat16(), float, ctypes.c_uint16)
+_python_bool = type(True)
+
+
+class bool(scalar_base):
+    _numpy = __numpy_dtype__ = numpy.dtype("?")
+    _base = _python_bool
+    _type_ = ctypes.c_bool
+
+    @classmethod
+    def _kept(cls, value):
+        return _python_bool(value)
+
+    def __bool__(self):
+        return self.value
+
+
+class handle(uint64):
+    """A number that names an object of the runtime's."""
+
+    @classmethod
+    def _words(cls):
+        return _Text(_warp(), ".uint64")
+
+
 scalar_types = [int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16, float32, float64]
 int_types = scalar_types[:8]
 float_types = scalar_types[8:]
+scalar_and_bool_types = [*scalar_types, bool]
+non_atomic_types = (int8, uint8, int16, uint16, int64)
 value_types = (int, float, *scalar_types)
-_PLAIN = {int: int32, float: float32, type(True): bool}
+_PLAIN = {int: int32, float: float32, _python_bool: bool}
 
 
 def as_type(kind):
@@ -105,102 +204,281 @@ def as_type(kind):
 
 
 type_to_warp = as_type
-_FROM_NUMPY = {one._numpy: one for one in [*scalar_types, bool]}
+_FROM_NUMPY = {one._numpy: one for one in [*scalar_types, bool] if one is not bfloat16 or one._numpy != uint16._numpy}
 np_dtype_to_warp_type = {numpy.dtype("?"): bool, **{one._numpy: one for one in scalar_types if one is not bfloat16}}
 
 
 # ---- several numbers ----
 
 
-class _Numbers(metaclass=_Type):
+class _Composite(type(ctypes.Array), _Type):
+    """Of a class of several numbers, which lie one behind the other."""
+
+    __repr__ = _Type.__repr__
+
+
+def _legacy():
+    import warp
+
+    return warp.config.legacy_scalar_return_types
+
+
+class _Numbers(ctypes.Array, metaclass=_Composite):
     _remote = None
+    _length_, _type_ = 1, ctypes.c_float
+    _family_ = "vector"
 
     def __init__(self, *given, **named):
-        count = int(numpy.prod(self._shape_))
-        flat = [item for value in (*given, *named.values()) for item in _leaves(value)]
-        if len(flat) == 0:
-            flat = [0] * count
-        elif len(flat) == 1:
-            flat = flat * count
-        if len(flat) != count:
-            raise ValueError(f"{type(self).__name__} is made of {count} numbers, not {len(flat)}")
+        flat = self._gathered(given, named)
+        self.data[...] = _checked(flat, self._numpy).reshape(self._shape_)
+
+    def _gathered(self, given, named):
+        count = self._length_
         if self._family_ == "matrix" and len(given) > 1 and all([isinstance(value, _Numbers) for value in given]):
-            self.data = numpy.array(flat, self._numpy).reshape(self._shape_[::-1]).T.copy()  # columns
-        else:
-            self.data = numpy.array(flat, self._numpy).reshape(self._shape_)
+            return numpy.array([list(value.data) for value in given]).T.reshape(-1)  # columns
+        if self._family_ == "matrix":
+            rows = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
+            for row in rows:
+                if isinstance(row, (list, tuple)) and len(row) != self._shape_[1]:
+                    raise TypeError(f"Invalid argument in matrix constructor, expected row of length {self._shape_[1]}, got {row}")
+        flat = [item for value in (*given, *named.values()) for item in _leaves(value)]
+        if self._family_ == "transformation":
+            flat = (flat or [0, 0, 0]) + [0, 0, 0, 1] if len(flat) in (0, 3) else flat
+            flat = [0, 0, 0] + flat if len(flat) == 4 else flat
+        if len(flat) == 0:
+            return [0] * count
+        if len(flat) == 1:
+            return flat * count
+        if len(flat) != count:
+            raise ValueError(f"Invalid number of arguments in {self._family_} constructor, expected {count} elements, got {len(flat)}")
+        return flat
+
+    @property
+    def data(self):
+        """The numbers, as numpy sees them."""
+        return numpy.frombuffer(self, self._numpy).reshape(self._shape_)
+
+    @classmethod
+    def from_ptr(cls, ptr):
+        if not ptr:
+            raise RuntimeError("NULL pointer exception")
+        return cls.from_buffer_copy((ctypes.c_char * ctypes.sizeof(cls)).from_address(ptr))
 
     def __tile_text__(self):
         flat = [item.item() if hasattr(item, "item") else item for item in self.data.reshape(-1)]
         return _session.call_text(_Text(type(self).__tile_remote__()), flat, {})
 
     def __array__(self, dtype=None, copy=None):
-        return self.data if dtype is None else self.data.astype(dtype)
+        return numpy.array(self.data) if dtype is None else self.data.astype(dtype)
+
+    def __reduce__(self):
+        return _restored, (self._family_, self._shape_, self._dtype, bytes(self))
 
     def __len__(self):
-        return len(self.data)
+        return self._shape_[0]
 
     def __iter__(self):
         return iter([self[i] for i in range(len(self))])
 
+    def _told(self, value):
+        """A number of it: Python's where its type is what Python's mean, else one with a type."""
+        value = value.item()
+        return value if self._dtype in (int32, float32, bool) or _legacy() else self._dtype(value)
+
+    def _key(self, index):
+        """Where its row or number is: a part of `data`."""
+        if self._family_ != "matrix":
+            if isinstance(index, (int, slice, numpy.integer, scalar_base)):
+                return int(index) if not isinstance(index, slice) else index
+            raise KeyError(f"Invalid key {index}, expected int or slice")
+        if isinstance(index, tuple):
+            if len(index) > 2:
+                raise KeyError(f"Invalid key, expected one or two indices, got {len(index)}")
+            return index
+        if isinstance(index, (int, slice, numpy.integer, scalar_base)):
+            return int(index) if not isinstance(index, slice) else index
+        raise KeyError(f"Invalid key {index}, expected int or pair of ints")
+
     def __getitem__(self, index):
-        found = self.data[index]
-        return found.item() if numpy.ndim(found) == 0 else _of_array(found, self._dtype)
+        key = self._key(index)
+        found = self.data[key]
+        if numpy.ndim(found) == 0:
+            return self._told(found)
+        if self._family_ != "matrix":
+            return [self._told(item) for item in found]
+        if isinstance(key, int):
+            row = vector(self._shape_[1], self._dtype)
+            return row.from_buffer(self, (key % self._shape_[0]) * ctypes.sizeof(row))
+        return _of_array(found, self._dtype)
 
     def __setitem__(self, index, value):
-        self.data[index] = value
+        key = self._key(index)
+        place = self.data[key]
+        if numpy.ndim(place) == 0:
+            self.data[key] = self._number(value)
+            return
+        if isinstance(value, (str, scalar_base)) or not hasattr(value, "__len__"):
+            raise TypeError(f"Expected to assign a slice from a sequence of values but got `{type(value).__name__}` instead")
+        if isinstance(value, _Numbers):
+            value = value.data
+        if len(value) != len(place):
+            raise ValueError(f"Can only assign sequence of same size, {len(value)} given, {len(place)} wanted")
+        if numpy.ndim(value) != place.ndim or any([isinstance(item, (str, _Numbers)) for item in value]):
+            wrong = next((item for item in value if isinstance(item, (str, _Numbers))), value)
+            raise TypeError(f"Expected to assign a slice from a sequence of `{self._dtype.__name__}` values but got "
+                            f"`{type(wrong).__name__}` instead")
+        self.data[key] = [_checked(_leaves(item), self._numpy) if hasattr(item, "__len__") else self._number(item) for item in value]
+
+    def _number(self, value):
+        if isinstance(value, (str, _Numbers, list, tuple)) or value is None:
+            raise TypeError(f"Expected to assign a `{self._dtype.__name__}` value but got `{type(value).__name__}` instead")
+        return _checked([getattr(value, "value", value)], self._numpy)[0]
+
+    def set_row(self, row, values):
+        if not 0 <= row < self._shape_[0]:
+            raise IndexError("Invalid row index")
+        self[row] = values
+
+    def get_row(self, row):
+        if not 0 <= row < self._shape_[0]:
+            raise IndexError("Invalid row index")
+        return self[row]
 
     def __eq__(self, other):
-        return type(self) is type(other) and numpy.array_equal(self.data, other.data)
+        if isinstance(other, (_Numbers, list, tuple, numpy.ndarray)):
+            other = other.data if isinstance(other, _Numbers) else numpy.array([_leaves(other)]) if len(other) else numpy.array(other)
+            return other.size == self.data.size and _python_bool((self.data.reshape(-1) == other.reshape(-1)).all())
+        return NotImplemented
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
 
     def __hash__(self):
-        return hash((type(self), self.data.tobytes()))
+        return hash((type(self), bytes(self)))
+
+    def __str__(self):
+        if self._family_ == "matrix":
+            return "[" + ",\n ".join([str(row) for row in self]) + "]"
+        return "[" + ", ".join([str(item) for item in self]) + "]"
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join([str(item) for item in self.data.reshape(-1)])})"
+        if self._family_ == "matrix":
+            return f"{type(self).__name__}([{', '.join([str(row) for row in self])}])"
+        return f"{type(self).__name__}([{', '.join([repr(item) for item in self])}])"
+
+    # ---- arithmetic ----
 
     def _with(self, data):
-        made = object.__new__(type(self))
-        made.data = data.astype(self._numpy)
-        return made
+        return _filled(type(self), data)
 
-    def __add__(self, other):
-        return self._with(self.data + other.data)
-
-    def __sub__(self, other):
-        return self._with(self.data - other.data)
+    def __pos__(self):
+        return self._with(self.data)
 
     def __neg__(self):
         return self._with(-self.data)
 
-    def __mul__(self, other):
+    def __matmul__(self, other):
+        return self * other
+
+    def __rmatmul__(self, other):
+        return NotImplemented
+
+
+def _checked(flat, kind):
+    """As numbers of that type; integers lose the bits that it has not."""
+    if kind.kind in "iu":
+        bits = 8 * kind.itemsize
+        whole = [int(value) % (1 << bits) for value in flat]
+        return numpy.array(whole, f"u{kind.itemsize}").view(kind)
+    values = numpy.asarray([float(value) for value in flat] if kind.kind != "b" else [_python_bool(value) for value in flat])
+    if kind == numpy.uint16:
+        return (values.astype(numpy.float32).view(numpy.uint32) + 0x8000 >> 16).astype(numpy.uint16)
+    return values.astype(kind)
+
+
+def _filled(kind, data):
+    made = kind()
+    with numpy.errstate(all="ignore"):
+        made.data[...] = data
+    return made
+
+
+def _restored(family, shape, dtype, given):
+    return _numbers(family, shape, dtype).from_buffer_copy(given)
+
+
+def _quotient(a, b):
+    with numpy.errstate(all="ignore"):
+        return numpy.trunc(a / b) if numpy.asarray(a).dtype.kind in "iu" else a / b
+
+
+def _scaled(name):
+    """An operator of values of one kind, and if it is a multiplication or division, of numbers."""
+    compute = _quotient if name == "truediv" else getattr(operator, name)
+
+    def left(self, other):
         if isinstance(other, _Numbers):
-            return _of_array(self.data @ other.data, self._dtype) if self._family_ == "matrix" else self._with(self.data * other.data)
-        return self._with(self.data * float(other))
+            return _product(self, other) if name == "mul" else _combined(compute, self, other)
+        if name in ("mul", "truediv") and isinstance(other, (*_NUMBERS, scalar_base, numpy.number)):
+            return self._with(compute(self.data, numpy.asarray(getattr(other, "value", other), self._numpy)))
+        return NotImplemented
 
-    __rmul__ = __mul__
-    __matmul__ = __mul__
+    def right(self, other):
+        if name in ("mul", "truediv") and isinstance(other, (*_NUMBERS, scalar_base, numpy.number)):
+            return self._with(compute(numpy.asarray(getattr(other, "value", other), self._numpy), self.data))
+        return NotImplemented
 
-    def __truediv__(self, other):
-        return self._with(self.data / float(other))
-
-    @classmethod
-    def _words(cls):
-        shape = f"length={cls._shape_[0]}" if cls._family_ == "vector" else f"shape={tuple(cls._shape_)}"
-        word = {"quaternion": "quaternion", "transformation": "transformation"}.get(cls._family_)
-        if word:
-            return _Text(_warp(), f".types.{word}(dtype=", cls._dtype.__tile_remote__(), ")")
-        return _Text(_warp(), f".types.{cls._family_}({shape}, dtype=", cls._dtype.__tile_remote__(), ")")
+    return left, right
 
 
+def _combined(compute, a, b):
+    if type(a) is not type(b):
+        return NotImplemented
+    with numpy.errstate(all="ignore"):
+        return a._with(compute(a.data, b.data))
+
+
+def _product(a, b):
+    kinds = a._family_, b._family_
+    if kinds == ("matrix", "matrix") or kinds == ("matrix", "vector") or kinds == ("vector", "matrix"):
+        return _of_array(a.data @ b.data, a._dtype)
+    if kinds == ("quaternion", "quaternion"):
+        (x, y, z, w), (i, j, k, r) = a.data, b.data
+        return a._with([w * i + x * r + y * k - z * j, w * j - x * k + y * r + z * i, w * k + x * j - y * i + z * r,
+                        w * r - x * i - y * j - z * k])
+    if kinds == ("transformation", "transformation"):
+        import warp
+
+        return warp.transform_multiply(a, b)
+    return _combined(operator.mul, a, b) if kinds != ("vector", "vector") else NotImplemented
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    _left, _right = _scaled(_name)
+    setattr(_Numbers, f"__{_name}__", _left)
+    setattr(_Numbers, f"__r{_name}__", _right)
 for _index, _letter in enumerate("xyzw"):
     setattr(_Numbers, _letter, property(lambda self, i=_index: self[i], lambda self, value, i=_index: self.__setitem__(i, value)))
 
 
+def _part(first, last, kind):
+    def get(self):
+        made = kind(self._dtype)()
+        made.data[...] = self.data[first:last]
+        return made
+
+    def put(self, value):
+        self.data[first:last] = _checked(_leaves(value), self._numpy)
+
+    return property(get, put)
+
+
+_PARTS = {"p": _part(0, 3, lambda dtype: vector(3, dtype)), "q": _part(3, 7, lambda dtype: quaternion(dtype))}
+
+
 def _of_array(data, dtype):
-    kind = vector(len(data), dtype) if data.ndim == 1 else matrix(data.shape, dtype)
-    made = object.__new__(kind)
-    made.data = data
-    return made
+    return _filled(vector(len(data), dtype) if data.ndim == 1 else matrix(data.shape, dtype), data)
 
 
 def _leaves(value):
@@ -213,18 +491,53 @@ def _leaves(value):
 
 _made = {}
 _FAMILY = {"vector": "vec", "matrix": "mat", "quaternion": "quat", "transformation": "transform"}
+_SUFFIXES = {"": float32, "h": float16, "f": float32, "d": float64, "b": int8, "ub": uint8, "s": int16, "us": uint16, "i": int32,
+             "ui": uint32, "l": int64, "ul": uint64}
+_LETTERS = {dtype: letters for letters, dtype in _SUFFIXES.items() if letters}
+
+
+def _name_of(family, shape, dtype):
+    """As it is called in the module, where it has a name there."""
+    named = dtype in _LETTERS and (family in ("quaternion", "transformation") or all([2 <= extent <= 4 for extent in shape]) and len(set(shape)) == 1)
+    sizes = "".join([str(extent) for extent in shape]) if named else "x".join([str(extent) for extent in shape])
+    if family in ("quaternion", "transformation"):
+        sizes = ""
+    return _FAMILY[family] + sizes + (_LETTERS[dtype] if named else f"_{getattr(dtype, '__name__', dtype)}")
+
+
+def _open(family, shape, dtype):
+    """A type that is not decided: Any is its length, or its numbers' type."""
+    from tilec.modules import Described
+
+    made = Described(_Text("None"))
+    made._family_, made._shape_, made._dtype = family, shape, dtype
+    return made
 
 
 def _numbers(family, shape, dtype):
+    from typing import Any
+
     dtype = as_type(dtype)
+    if dtype is Any or any([extent is Any for extent in shape]) or not isinstance(dtype, _Type):
+        return _open(family, shape, dtype)
     key = family, tuple(shape), dtype
     if key not in _made:
-        sizes = "x".join([str(extent) for extent in shape]) if family in ("vector", "matrix") else ""
-        name = f"{_FAMILY[family]}{sizes}_{getattr(dtype, '__name__', dtype)}"
-        names = {"_family_": family, "_shape_": tuple(shape), "_dtype": dtype, "_wp_scalar_type_": dtype, "_length_": int(numpy.prod(shape)),
-                 "_numpy": getattr(dtype, "_numpy", None), "__module__": __name__}
-        _made[key] = _Type(name, (_Numbers,), names)
+        names = {"_family_": family, "_shape_": tuple(shape), "_dtype": dtype, "_wp_scalar_type_": dtype,
+                 "_length_": math.prod(shape), "_type_": dtype._type_, "_numpy": dtype._numpy, "__module__": __name__}
+        if family == "transformation":
+            names.update(_PARTS)
+        _made[key] = _Composite(_name_of(family, shape, dtype), (_Numbers,), names)
     return _made[key]
+
+
+def _words_of(cls):
+    if cls._family_ in ("quaternion", "transformation"):
+        return _Text(_warp(), f".types.{cls._family_}(dtype=", cls._dtype.__tile_remote__(), ")")
+    shape = f"length={cls._shape_[0]}" if cls._family_ == "vector" else f"shape={tuple(cls._shape_)}"
+    return _Text(_warp(), f".types.{cls._family_}({shape}, dtype=", cls._dtype.__tile_remote__(), ")")
+
+
+_Numbers._words = classmethod(_words_of)
 
 
 def vector(length, dtype=float):
@@ -241,10 +554,6 @@ def quaternion(dtype=float):
 
 def transformation(dtype=float):
     return _numbers("transformation", (7,), dtype)
-
-
-_SUFFIXES = {"": float32, "h": float16, "f": float32, "d": float64, "b": int8, "ub": uint8, "s": int16, "us": uint16, "i": int32,
-             "ui": uint32, "l": int64, "ul": uint64}
 
 
 def by_name(name):
@@ -269,6 +578,13 @@ def by_name(name):
     return None
 
 
+def _all_named(*stems):
+    return [by_name(stem + suffix) for stem in stems for suffix in _SUFFIXES if suffix]
+
+
+vector_types = _all_named("vec2", "vec3", "vec4", "mat22", "mat33", "mat44", "quat", "transform")
+
+
 # ---- structs ----
 
 
@@ -281,10 +597,14 @@ class StructInstance:
     def __setattr__(self, name, value):
         if name not in self._struct.vars:
             raise RuntimeError(f"{name} is not defined as an attribute of {self._struct.key}")
-        kind = self._struct.vars[name]
-        if isinstance(kind, _Type) and issubclass(kind, _Numbers) and not isinstance(value, kind):
-            value = kind(value)
-        self.__dict__[name] = value
+        self.__dict__[name] = _field(self._struct, name, self._struct.vars[name], value)
+
+    def __getattr__(self, name):
+        raise AttributeError(f"{self._struct.key!r} has no field {name!r}")
+
+    def __repr__(self):
+        fields = [f"{name}={self.__dict__[name]!r}" for name in self._struct.vars]
+        return f"{self._struct.key}({', '.join(fields)})"
 
     def __tile_take__(self, given):
         texts = [_Text(f"{name}=", given.take(_argument(self.__dict__[name])), ", ") for name in self._struct.vars]
@@ -309,8 +629,34 @@ class StructInstance:
         return made
 
 
+def _field(struct, name, kind, value):
+    """What is kept of a value that is given to the field."""
+    if isinstance(kind, _Composite):
+        if isinstance(value, kind):
+            return value
+        if not hasattr(value, "__len__"):
+            if isinstance(value, (_python_bool, numpy.generic)):
+                return kind(value)
+            raise TypeError(f"the field {name!r} of {struct.key} is a {kind.__name__}, and is given one number")
+        return kind(value)
+    if isinstance(kind, Struct):
+        if not isinstance(value, StructInstance):
+            raise TypeError(f"the field {name!r} of {struct.key} is a {kind.key}, and is given a {type(value).__name__}")
+        return value
+    if hasattr(kind, "ndim"):
+        if value is not None and not hasattr(value, "ndim"):
+            raise TypeError(f"the field {name!r} of {struct.key} is an array, and is given a {type(value).__name__}")
+        wanted = kind.dtype
+        if value is not None and isinstance(wanted, (_Type, Struct)) and getattr(value, "dtype", wanted) is not wanted:
+            raise TypeError(f"the field {name!r} of {struct.key} is an array of {type_repr(wanted)}, and is given one of {type_repr(value.dtype)}")
+        return value
+    if isinstance(kind, _Type) and isinstance(value, (str, _Numbers)):
+        raise TypeError(f"the field {name!r} of {struct.key} is a number, and is given a {type(value).__name__}")
+    return value
+
+
 def _argument(value):
-    return value.value if isinstance(value, _Number) else value
+    return value.value if isinstance(value, scalar_base) else value
 
 
 def _initial(kind):
@@ -383,7 +729,7 @@ def element_type(kind):
 
 def type_size_in_bytes(kind):
     kind = as_type(kind)
-    return kind._numpy.itemsize * int(numpy.prod(inner_shape(kind), dtype=int))
+    return kind._numpy.itemsize * math.prod(inner_shape(kind))
 
 
 def type_scalar_type(kind):
@@ -394,12 +740,98 @@ def type_length(kind):
     return getattr(kind, "_length_", 1)
 
 
-def type_is_float(kind):
-    return type_scalar_type(kind) in float_types
+type_size = type_length
+array_dims = 4
+
+
+def strides_from_shape(shape, dtype):
+    """In bytes, of an array without gaps."""
+    size, strides = type_size_in_bytes(dtype), []
+    for extent in reversed(tuple(shape)):
+        strides.insert(0, size)
+        size *= extent
+    return tuple(strides)
+
+
+def check_array_shape(shape):
+    """What an array may be of."""
+    if len(shape) > 4:
+        raise RuntimeError(f"Failed to create array with shape {tuple(shape)}, the maximum number of dimensions is 4")
+    for extent in shape:
+        if extent < 0:
+            raise ValueError("Array shapes must be non-negative")
+        if extent >= 1 << 31:
+            raise ValueError("Array shapes must not exceed the maximum representable value of a signed 32-bit integer, "
+                             "otherwise overflow can occur.")
+
+
+# ---- questions ----
+
+
+def _family_of(kind):
+    return kind._family_ if isinstance(kind, _Composite) else None
 
 
 def type_is_int(kind):
-    return type_scalar_type(kind) in int_types
+    return isinstance(kind, type) and (kind is int or as_type(kind) in int_types)
+
+
+def type_is_float(kind):
+    return isinstance(kind, type) and (kind is float or as_type(kind) in float_types)
+
+
+def type_is_scalar(kind):
+    return type_is_int(kind) or type_is_float(kind)
+
+
+def type_is_vector(kind):
+    return _family_of(kind) == "vector"
+
+
+def type_is_matrix(kind):
+    return _family_of(kind) == "matrix"
+
+
+def type_is_quaternion(kind):
+    return _family_of(kind) == "quaternion"
+
+
+def type_is_transformation(kind):
+    return _family_of(kind) == "transformation"
+
+
+def type_is_composite(kind):
+    return _family_of(kind) is not None
+
+
+def type_is_value(kind):
+    return type_is_scalar(kind) or type_is_composite(kind)
+
+
+def type_is_struct(kind):
+    return isinstance(kind, Struct)
+
+
+def type_is_array(kind):
+    return isinstance(kind, type) and hasattr(kind, "_rank")
+
+
+def _of_value(question):
+    return lambda value: not isinstance(value, type) and question(type(value))
+
+
+is_int, is_float, is_scalar = _of_value(type_is_int), _of_value(type_is_float), _of_value(type_is_scalar)
+is_vector, is_matrix = _of_value(type_is_vector), _of_value(type_is_matrix)
+is_quaternion, is_transformation = _of_value(type_is_quaternion), _of_value(type_is_transformation)
+is_composite, is_value = _of_value(type_is_composite), _of_value(type_is_value)
+
+
+def is_struct(value):
+    return isinstance(value, StructInstance)
+
+
+def is_array(value):
+    return hasattr(value, "__tile_facts__") or hasattr(value, "ndim") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
 def types_equal(a, b):
@@ -408,10 +840,6 @@ def types_equal(a, b):
 
 def type_repr(kind):
     return getattr(kind, "__name__", str(kind))
-
-
-def is_array(value):
-    return hasattr(value, "__tile_facts__")
 
 
 def __getattr__(name):

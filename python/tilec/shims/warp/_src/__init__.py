@@ -1,7 +1,14 @@
-"""Names of Warp's insides that its tests ask."""
+"""Names of Warp's insides that its tests ask; of what is not here they hear when they use it."""
 
-import sys as _sys
+from tilec.modules import Absent as _Absent
 
-from warp import types
 
-_sys.modules[f"{__name__}.types"] = types
+def absent(module):
+    """A module's __getattr__."""
+
+    def get(name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Absent(f"{module}.{name}")
+
+    return get

@@ -1,0 +1,115 @@
+# Warp's kernels that functions make: annotations are what they were there; structs whose arrays are missing; launches that are kept;
+# errors as Python's.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >closures.py <<'END'
+import numpy
+import warp as wp
+
+made = {}
+
+
+def kept(function, suffix):
+    if suffix not in made:
+        made[suffix] = wp.Kernel(func=function, key=f"{function.__name__}_{suffix}")
+    return made[suffix]
+
+
+def scaled(dtype):
+    pair = wp.types.vector(2, dtype)
+
+    def kernel(values: wp.array[pair], by: dtype, out: wp.array[pair]):
+        out[wp.tid()] = values[wp.tid()] * by
+
+    return kept(kernel, dtype.__name__)
+
+
+for dtype in (wp.float64, wp.float32, wp.int32):  # which the last loop leaves as the module's
+    values = wp.array(numpy.arange(4), dtype=wp.types.vector(2, dtype))
+    out = wp.zeros_like(values)
+    wp.launch(scaled(dtype), dim=len(values), inputs=[values, 3], outputs=[out])
+    print(out.dtype.__name__, out.numpy().tolist())
+
+
+@wp.struct
+class Inner:
+    values: wp.array[float]
+    bias: float
+
+
+@wp.struct
+class Outer:
+    inner: Inner
+    more: wp.array[float]
+    of: wp.array[int]
+
+
+@wp.kernel
+def summed(outer: Outer, out: wp.array[float]):
+    i = wp.tid()
+    out[i] = outer.inner.bias + outer.more[i]
+    if outer.inner.values:
+        out[i] += outer.inner.values[i]
+
+
+outer = Outer()
+outer.inner.bias = 0.5
+outer.more = wp.array([1.0, 2.0], requires_grad=True)
+out = wp.zeros(2, requires_grad=True)
+tape = wp.Tape()
+with tape:
+    wp.launch(summed, dim=2, inputs=[outer], outputs=[out])
+out.grad.fill_(2.0)
+tape.backward()
+print(out.numpy().tolist(), outer.more.grad.numpy().tolist())
+
+
+@wp.kernel
+def squares(x: wp.array[float], by: wp.vec2, y: wp.array[float]):
+    i = wp.tid()
+    y[i] = x[i] * x[i] * by[0]
+
+
+x, y = wp.array([1.0, 2.0, 3.0], requires_grad=True), wp.zeros(3, requires_grad=True)
+command = wp.launch(squares, dim=3, inputs=[x, (1.0, 0.0), y], record_cmd=True)
+command.launch()
+command.set_param_by_name("by", wp.vec2(2.0, 0.0))
+command.set_dim(2)
+command.launch()
+print(y.numpy().tolist())
+y.grad.fill_(1.0)
+wp.launch(squares, dim=3, inputs=[x, wp.vec2(1.0, 1.0), y], adjoint=True, adj_inputs=[None, None, None], record_cmd=True).launch()
+print(x.grad.numpy().tolist())
+empty = wp.Launch(squares, y.device)
+empty.set_param_at_index(0, x)
+empty.set_param_by_name("y", y)
+empty.set_dim(3)
+empty.launch()
+print(y.numpy().tolist())
+for given in (1.0, None, (1.0, 2.0, 3.0)):
+    try:
+        wp.launch(squares, dim=1, inputs=[x, given, y])
+    except (RuntimeError, ValueError) as error:
+        print(type(error).__name__, error)
+
+
+@wp.kernel
+def unknown(x: wp.array[float]):
+    x[0] = nobody(1.0)
+
+
+@wp.kernel
+def typed(x: wp.array[float]):
+    x[0] = wp.vec3(1.0, 2.0, 3.0) + x[0]
+
+
+for kernel, kind in ((unknown, NameError), (typed, wp.WarpCodegenTypeError)):
+    try:
+        wp.launch(kernel, dim=1, inputs=[x])
+    except kind as error:
+        print(isinstance(error, wp.WarpCodegenError), isinstance(error, RuntimeError), isinstance(error, kind))
+wp.set_module_options({"enable_backward": False})
+print(wp.get_module_options()["enable_backward"], wp.get_module("other").options["enable_backward"], wp.config.mode)
+END
+python3 -m tilec run closures.py
