@@ -1,4 +1,5 @@
-/* multi_buffer.h: what multi-buffer.c and warp_groups.c share; private to them. */
+/* multi_buffer.h: what is planned of a pipelined loop (plan.h), and those who do it: private to
+ * this folder. */
 #ifndef TILEC_PASSES_PIPELINE_MULTI_BUFFER_H
 #define TILEC_PASSES_PIPELINE_MULTI_BUFFER_H
 
@@ -56,20 +57,37 @@ typedef struct StoreFaults {
 StoreFaults multi_buffer_note_stores(const Pass *pass);
 void multi_buffer_remark_stores(const StoreFaults *stores);
 
+/* ---- what is planned ---- */
+
+/* Who fills the stages. */
+typedef enum Filling {
+    FILLED_BY_NOBODY, /* nothing is copied ahead */
+    FILLED_BY_THREADS,
+    FILLED_BY_TENSOR, /* by TMA, as one of the threads tells it */
+    FILLED_BY_PRODUCERS,
+    FILLED_BY_PLAN, /* by producers, for consumers whose iterations go by a Plan */
+} Filling;
+
 typedef struct Pipeline {
     const Pass *pass;
     Op *loop;
+    Filling filling;
     int stages;
-    int ahead;         /* iterations that copies are ahead of their use */
-    bool by_tensor;    /* producers of their own copy by TMA */
+    int ahead;      /* iterations that copies are ahead of their use */
+    bool by_tensor; /* producers of their own copy by TMA */
+    int consumers;  /* threads that the author asks for */
+    int producers;  /* threads beside them */
+    bool consumers_first;
     int blocks;        /* that share a multiprocessor, by consumers' registers and shared memory */
     bool sets_maxnreg; /* producers are a warpgroup, whose registers the others get */
+    int64_t registers; /* of a consumer, then */
     bool persistent;   /* a block does the work of several */
     PersistentRaster raster;
     bool nested;          /* within loops and branches of the author's */
-    bool pairs;           /* two blocks copy some of the tiles together */
-    Value *rank, *paired; /* of pairs: which block it is; whether the two need the same */
-    Op *open; /* a dot that is left in flight till the next iteration; NULL: there is none */
+    int cluster;          /* so many blocks, two, copy some of the tiles together; 0: none */
+    Value *rank, *paired; /* of those: which block it is; whether the two need the same */
+    Op *open;     /* a dot that is left in flight till the next iteration; NULL: there is none */
+    int open_sum; /* what the loop carries for its sum alone: the index */
     VEC(MultiBuffer) buffers;
     Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;
@@ -80,17 +98,70 @@ typedef struct Pipeline {
     OpVec uses;      /* of shared tiles in the launch, in order */
 } Pipeline;
 
+/* An op of the loop's body, and how many iterations behind the loads' it is done. */
+typedef struct Step {
+    Op *op;
+    int stage;
+} Step;
+
+/* Of a loop of several products, or of other work. */
+typedef struct Plan {
+    Pipeline *pipeline;
+    Arena *arena;
+    VEC(Step) steps;    /* in the order in which an iteration does them */
+    Map stages;         /* ops that have a step -> their stage, and one more */
+    Map async;          /* products by wgmma */
+    Map derived;        /* ops that wait for a product of their iteration */
+    int count;          /* of stages: 1 or 2 */
+    int64_t cycles;     /* of an iteration, by the cost model */
+    const char *fault;  /* why there is one, where there might be more; NULL */
+    const Op *obstacle; /* why there is no plan: what the loop has that may not be in one; NULL */
+    Value *at[2];       /* the stage and the parity that consumers begin with */
+} Plan;
+
+/* The stage of a value of the body: of arguments, and of what is made where it is needed, 0. */
+int plan_stage(const Plan *plan, const Value *value);
+/* Whether it is a product that is begun, and waited for later. */
+bool plan_is_async(const Plan *plan, const Op *op);
+/* The matrix that an operand of the product is read from in shared memory; NULL: none. */
+const Value *plan_operand(const Op *dot, int operand);
+/* Whether the step reads the tile. */
+bool plan_reads(const Op *op, const Op *alloc);
+/* Both touch the same memory, or may do so, and one of them writes it. */
+bool plan_conflicts(const Op *earlier, const Op *later);
+/* The op makes the product's left operand, which it reads in registers: those that the next
+ * iteration's takes, too, so that it waits while the product is in flight. */
+bool plan_reads_registers(const Op *dot, const Op *op);
+/* What follows from the loop's index, and what is read in shared memory, is made where it is
+ * needed, again in each stage. */
+bool plan_is_remade(const Plan *plan, const Op *op);
+
+/* ---- plan_buffers.c ---- */
+
+/* Of the tile; NULL: the loop does not copy it ahead. */
+const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc);
+/* Of all, a stage. */
+int64_t multi_buffer_bytes(const Pipeline *pipeline);
+/* As wgmma reads tiles of that type, or row after row. NULL: the extents don't allow that. */
+const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *buffer,
+                                  const Type *tile);
+bool multi_buffer_is_inside(const Op *op, const Region *region);
+/* The op of the region that holds `op`, or is it. */
+const Op *multi_buffer_ancestor(const Op *op, const Region *region);
+/* The op names a tile, or a part of one, anew. */
+bool multi_buffer_is_rename(const Op *op);
+
+/* ---- plan_roles.c ---- */
+
+/* The ops between the region and the loop, from the innermost. */
+void plan_levels(const Pipeline *pipeline, const Region *region, OpVec *levels);
+
 /* What the iterations carry: the stage that is read, the one that was read in the iteration before,
  * and two more. */
 enum { STAGE_READ, STAGE_BEFORE, STAGE_FREE, STAGE_LAST, STAGE_VALUES, STAGE_PARITY = STAGE_FREE };
 
 /* ---- multi_buffer.c ---- */
 
-/* Of the tile; NULL: the loop does not copy it ahead. */
-const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc);
-/* Whether the copy is one of those that are ahead. */
-bool multi_buffer_has(const Pipeline *pipeline, const Op *copy);
-bool multi_buffer_is_inside(const Op *op, const Region *region);
 Value *multi_buffer_number(Builder *builder, int value); /* an i32 */
 /* The multi-buffer's tiles, made where the builder is. */
 void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer);
@@ -110,6 +181,12 @@ void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STA
 /* The loop's open dot is waited for an iteration later; the wait behind the loop. */
 Op *multi_buffer_leave_in_flight(const Pipeline *pipeline);
 
+/* ---- single_copies.c: copies that no loop makes ahead ---- */
+
+void single_copies_build(const Pass *pass);
+/* The copy by threads, before it: the load, behind which comes the store. */
+Op *single_copy_by_threads(const Pass *pass, const Op *copy);
+
 /* ---- persistent.c: a block that does the work of several ---- */
 
 /* What a group of threads does for each block whose tile it is: ops before the region's end. */
@@ -121,8 +198,6 @@ typedef struct PersistentTile {
     int yield_at;                /* its operand */
 } PersistentTile;
 
-/* Whether it does not matter which block runs when: none waits for another. */
-bool persistent_may_differ(const Op *launch);
 /* Makes `region` a loop over the blocks that fall to this one. */
 PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentRaster *raster,
                                 int parity);
@@ -134,20 +209,8 @@ PersistentTile persistent_only(Region *region, int parity);
 void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map);
 void persistent_end(const PersistentTile *tile, Value *stage, Value *parity);
 
-/* ---- plan_memory.c: what the launch writes ---- */
-
-/* Which memory the launch writes, into the pass; whether it may write the view's. */
-void launch_note_writes(Pass *pass);
-bool launch_writes(const Pass *pass, const Value *view);
-/* An element of memory that the launch does not write: it may be loaded at any time. */
-bool is_steady_load(const Pass *pass, const Op *op);
-
 /* ---- nest.c: a loop within loops and branches of the author's ---- */
 
-/* Whether it is the index of a loop around the pipelined one. */
-bool nest_counts(const Pipeline *pipeline, const Value *value);
-/* Why producers cannot follow the consumers through it; NULL: they can. */
-const char *nest_fault(const Pipeline *pipeline);
 /* The same loops and branches, in the producers' group; `map` gets their indices. */
 PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, Map *map);
 /* What is around the loop in tile->region carries the tile's stage and parity. */
@@ -155,31 +218,10 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
 /* ---- warp_specialize.c ---- */
 
-/* Each thread could find the value out by itself, in the loop or before it. */
-bool is_known(const Pipeline *pipeline, const Value *value);
-
-/* TMA can do the copy, or all of an iteration's copies, to stages that are laid out so. */
-bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer);
-bool are_by_tensor(const Pipeline *pipeline);
-void multi_buffer_lay_out(const Pipeline *pipeline, MultiBuffer *buffer);
-/* Says of the loop's copies, which are by cp.async, why they are no TMA loads: `fault` is that of
- * a loop where all of them could be. */
-void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault);
-/* Why warps of their own may not fill the multi-buffers of the loop, whose only work is `dot`;
- * NULL: they may. */
-const char *fault_of_split(Pipeline *pipeline, const Op *dot);
-/* Lets them do it. */
+/* Lets producers fill the multi-buffers of the loop, whose only work is a product. */
 void split(Pipeline *pipeline);
-/* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
-bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
-/* The same for a loop with a plan: NULL, or why they may not. */
-const char *fault_of_split_by_plan(Pipeline *pipeline);
-/* Whether the producers have registers to give away, where a thread needs so many: NULL, or why
- * they cost more than they gain; how many the others have then. */
-const char *share_registers(Pipeline *pipeline, int64_t needed);
-int64_t registers_left(const Pipeline *pipeline);
-struct Plan;
-void split_by_plan(Pipeline *pipeline, struct Plan *plan);
+/* And of one that has a plan. */
+void split_by_plan(Pipeline *pipeline, Plan *plan);
 /* The barriers of the multi-buffers' stages, made where the builder is. */
 Value *multi_buffer_make_barriers(const Pipeline *pipeline, Builder *builder);
 /* The parity of a stage's next lap, which changes after the last stage. */
@@ -189,10 +231,14 @@ Value *multi_buffer_next_parity(Builder *builder, Value *parity, Value *is_last)
 void multi_buffer_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
                                  const Region *region, Map *map);
 
+/* ---- plan_iterations.c ---- */
+
+/* The loop, which stands among the consumers' ops, by the plan; `end` are the stage and the parity
+ * behind it. */
+void plan_build(const Plan *plan, Value *end[2]);
+
 /* ---- multicast.c: two blocks that copy what both need once ---- */
 
-/* Which tiles two neighbouring blocks would do well to copy together. */
-void pairs_find(Pipeline *pipeline, const Op *dot);
 /* What is known of the pair, made where the builder is: at the launch's beginning. */
 void pairs_begin(Pipeline *pipeline, Builder *builder);
 /* An iteration's copy of the multi-buffer's tile: the own half, to both blocks, or all of it. */
@@ -202,11 +248,5 @@ void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *b
 void pairs_meet(Builder *builder);
 /* The block that a stage is given back to, too. */
 Value *pairs_other(const Pipeline *pipeline, Builder *builder);
-
-/* ---- tma_multi_buffer.c ---- */
-
-/* Why no thread that computes may have TMA fill the multi-buffers, or NULL, and that. */
-const char *fault_of_fill(const Pipeline *pipeline);
-void fill(Pipeline *pipeline);
 
 #endif

@@ -1,102 +1,11 @@
 /* multicast.c: clusters of two blocks, neighbours along x, which need the same part of an operand:
  * each copies half of it, to both.
  *
- * That is no gain where rows begin at lines of the cache, as blocks that run at a time find there
- * what others read; where they don't, each row of a box is two requests. Nor with small tiles,
- * which are for products that are over before it has paid for the barrier of the two,
- * unless it is nearly a third of all that they copy.
- *
  * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
  * itself, and gives its own stages back twice, so that the barriers' counts are always the same. */
-#include "passes/analysis/context.h"
 #include "passes/pipeline/multi_buffer.h"
 
 #include "ir/rebuild.h"
-
-/* ---- whether ---- */
-
-static ValueAnswer is_x(const Value *value, void *context)
-{
-    const Op *op = value->op;
-    (void)context;
-    if (!op || op_attr(op, ATTR_pair)) return VALUE_ENOUGH;
-    return op->code == OP_block_idx && op_int(op, ATTR_dim, 0) == 0 ? VALUE_FOUND : VALUE_OPERANDS;
-}
-
-static bool differs_along_x(const Value *value)
-{
-    return value_finds(value, is_x, NULL);
-}
-
-static bool begins_within_lines(FactTable *facts, const Access *access)
-{
-    const int contiguous = access_contiguous(access);
-    const int64_t elements = CACHE_LINE_BYTES * 8 / dtype_bits(access->view->dtype);
-    for (int d = 0; d < access->rank; d++)
-        if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
-    return false;
-}
-
-/* A half is one piece of the stage: half of the panels, or half of the rows of one. */
-static int find_half(const Type *tile)
-{
-    const int64_t panel = SWIZZLE_ROW_BYTES * 8 / dtype_bits(tile->dtype);
-    if (tile->shape[1] % (COST_CLUSTER_BLOCKS * panel) == 0) return 1;
-    return tile->shape[1] <= panel && tile->shape[0] % (COST_CLUSTER_BLOCKS * SWIZZLE_ROWS) == 0
-               ? 0
-               : -1;
-}
-
-static int half_of(FactTable *facts, Op *copy)
-{
-    const Access access = access_of(copy);
-    if (access.rank != 2 || access.tile->rank != 2 || !begins_within_lines(facts, &access))
-        return -1;
-    for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile) && differs_along_x(copy->operands[i])) return -1;
-    return find_half(access.tile);
-}
-
-/* Both copy the same iterations: what one begins the other waits for. */
-static bool has_same_iterations(const Op *loop)
-{
-    return !differs_along_x(operand(loop, begin)) && !differs_along_x(operand(loop, end)) &&
-           !differs_along_x(operand(loop, step));
-}
-
-static int64_t bytes_of(const MultiBuffer *buffer)
-{
-    return type_bytes(buffer->alloc->results[0].type);
-}
-
-/* What a block need not copy of all that it reads. */
-static bool is_much(const Pipeline *pipeline)
-{
-    int64_t all = 0, saved = 0;
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[i];
-        all += bytes_of(buffer);
-        if (buffer->half >= 0) saved += bytes_of(buffer) / COST_CLUSTER_BLOCKS;
-    }
-    return saved * 100 >= all * COST_CLUSTER_PERCENT;
-}
-
-void pairs_find(Pipeline *pipeline, const Op *dot)
-{
-    bool any = false;
-    FactTable *facts = analysis_ranges(pipeline->pass->context);
-    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST) &&
-                     has_same_iterations(pipeline->loop);
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
-        buffer->half = may ? half_of(facts, buffer->copy) : -1;
-        any |= buffer->half >= 0;
-    }
-    pipeline->pairs =
-        any && (type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline));
-}
-
-/* ---- what they do ---- */
 
 void pairs_begin(Pipeline *pipeline, Builder *builder)
 {
@@ -106,7 +15,7 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Map map = {0};
     Value *along = multi_buffer_copy_slice(builder, operand(launch, x), kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
-    Value *odd = build2(builder, OP_rem, along, multi_buffer_number(builder, COST_CLUSTER_BLOCKS));
+    Value *odd = build2(builder, OP_rem, along, multi_buffer_number(builder, pipeline->cluster));
     pipeline->paired = build_cmp(builder, "eq", odd, multi_buffer_number(builder, 0));
     pipeline->rank = &build_op(builder, OP_cluster_rank, 0, NULL, 1, &i32)->results[0];
 }
@@ -129,7 +38,7 @@ static Value *half_stage(const Pipeline *pipeline, Builder *builder, const Multi
 {
     const Type *tile = buffer->alloc->results[0].type;
     int64_t shape[2] = {tile->shape[0], tile->shape[1]};
-    shape[buffer->half] /= COST_CLUSTER_BLOCKS;
+    shape[buffer->half] /= pipeline->cluster;
     Value *operands[4] = {buffer->stages, stage, multi_buffer_number(builder, 0),
                           multi_buffer_number(builder, 0)};
     operands[2 + buffer->half] = begin;
@@ -145,8 +54,7 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuf
 {
     const Op *copy = buffer->copy;
     const Access access = access_of(buffer->copy);
-    const int64_t extent =
-        buffer->alloc->results[0].type->shape[buffer->half] / COST_CLUSTER_BLOCKS;
+    const int64_t extent = buffer->alloc->results[0].type->shape[buffer->half] / pipeline->cluster;
     Value *operands[5 + TYPE_RANK];
     Value *begin = build2(builder, OP_mul, which, multi_buffer_number(builder, (int)extent));
     int count = 0;
@@ -180,7 +88,7 @@ void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *b
         if (i != operand_index(copy, tile))
             offsets[i] = multi_buffer_copy_slice(builder, copy->operands[i], region, map);
     Value *own = build2(builder, OP_shl, multi_buffer_number(builder, 1), pipeline->rank);
-    Value *both = multi_buffer_number(builder, (1 << COST_CLUSTER_BLOCKS) - 1);
+    Value *both = multi_buffer_number(builder, (1 << pipeline->cluster) - 1);
     copy_half(pipeline, builder, buffer, pipeline->rank,
               build3(builder, OP_select, pipeline->paired, both, own), filled, offsets);
     Op *branch = build_branch(builder, pipeline->paired);

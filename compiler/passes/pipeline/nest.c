@@ -8,58 +8,6 @@
  * outer loop, too: the next tile's copies are in flight while consumers store this one. */
 #include "passes/pipeline/multi_buffer.h"
 
-#include "passes/analysis/context.h"
-
-/* The ops between the region and the loop, from the innermost. */
-static void find_levels(const Pipeline *pipeline, const Region *region, OpVec *levels)
-{
-    for (const Op *op = pipeline->loop; op->parent != region; op = op->parent->parent)
-        vec_push(pipeline->pass->arena, levels, op->parent->parent);
-}
-
-bool nest_counts(const Pipeline *pipeline, const Value *value)
-{
-    const Region *region = value->region;
-    return region && region->parent && region->parent->code == OP_for &&
-           region->arguments[0] == value && multi_buffer_is_inside(pipeline->loop, region);
-}
-
-/* ---- whether ---- */
-
-static bool may_write_copied(const Pipeline *pipeline)
-{
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (launch_writes(pipeline->pass, operand(pipeline->buffers.data[i].copy, view)))
-            return true;
-    return false;
-}
-
-static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
-{
-    Agreement *agreement = analysis_uniformity(pipeline->pass->context);
-    if (op->code != OP_for && op->code != OP_if) return "the loop is within a `while`";
-    const int count = op->code == OP_for ? 3 : 1;
-    for (int i = 0; i < count; i++)
-        if (threads_differ(agreement, op->operands[i], op_threads(pipeline->loop)) ||
-            !is_known(pipeline, op->operands[i]))
-            return "threads may not agree on what the loop is within";
-    return NULL;
-}
-
-const char *nest_fault(const Pipeline *pipeline)
-{
-    OpVec levels = {0};
-    if (!pipeline->by_tensor) return "the loop is within another one, or a branch";
-    find_levels(pipeline, pipeline->pass->launch, &levels);
-    for (size_t i = levels.count; i-- > 0;) {
-        const char *fault = fault_of_level(pipeline, levels.data[i]);
-        if (fault) return fault;
-    }
-    return may_write_copied(pipeline)
-               ? "memory that it copies may be written between one time and the next"
-               : NULL;
-}
-
 /* ---- producers ---- */
 
 static void yield_stage(Builder *builder, Value *const carried[2])
@@ -110,7 +58,7 @@ PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, M
     PersistentTile tile = persistent_only(group, parity);
     Value *carried[2] = {tile.stage, tile.parity};
     OpVec levels = {0};
-    find_levels(pipeline, pipeline->pass->launch, &levels);
+    plan_levels(pipeline, pipeline->pass->launch, &levels);
     for (size_t i = levels.count; i-- > 0;) {
         const Op *level = levels.data[i];
         Builder builder = builder_before(tile.region->last);
@@ -153,7 +101,7 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile)
     Value *carried[2] = {tile->stage, tile->parity};
     OpVec levels = {0};
     /* the launch's region is no longer around it, but the consumers' group */
-    find_levels(pipeline, tile->region, &levels);
+    plan_levels(pipeline, tile->region, &levels);
     for (size_t i = levels.count; i-- > 0;) {
         Op *level = levels.data[i];
         Region *inner = carry_through(pipeline, &level, carried);

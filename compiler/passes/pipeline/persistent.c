@@ -9,21 +9,6 @@
 
 #include "ir/rebuild.h"
 
-/* ---- whether ---- */
-
-static void look_for_waits(Op *op, void *context)
-{
-    if (op->code == OP_atomic || op->code == OP_element_atomic || op->code == OP_while)
-        *(bool *)context = true;
-}
-
-bool persistent_may_differ(const Op *launch)
-{
-    bool may_wait = false;
-    region_visit(launch_region(launch), look_for_waits, &may_wait);
-    return !may_wait && !op_attr(launch, ATTR_panel);
-}
-
 /* ---- a tile ---- */
 
 Value *persistent_turn(Builder *builder, const Op *tiles, Value *number)

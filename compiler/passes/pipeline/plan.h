@@ -1,64 +1,66 @@
-/* plan.h: what is planned of a loop that multi_buffer.c has found the multi-buffers of; private to
- * this folder. */
+/* plan.h: the planner of pipelined loops, which decides all that multi_buffer.h names; private to
+ * this folder, and of it to those that plan. */
 #ifndef TILEC_PASSES_PIPELINE_PLAN_H
 #define TILEC_PASSES_PIPELINE_PLAN_H
 
 #include "passes/pipeline/multi_buffer.h"
 
-/* An op of the loop's body, and how many iterations behind the loads' it is done. */
-typedef struct Step {
-    Op *op;
-    int stage;
-} Step;
+/* ---- plan_buffers.c: which tiles are copied ahead ---- */
 
-typedef struct Plan {
-    Pipeline *pipeline;
-    Arena *arena;
-    VEC(Step) steps;    /* in the order in which an iteration does them */
-    Map stages;         /* ops that have a step -> their stage, and one more */
-    Map async;          /* products by wgmma */
-    Map derived;        /* ops that wait for a product of their iteration */
-    int count;          /* of stages: 1 or 2 */
-    int64_t cycles;     /* of an iteration, by the cost model */
-    const char *fault;  /* why there is one, where there might be more; NULL */
-    const Op *obstacle; /* why there is no plan: what the loop has that may not be in one; NULL */
-    Value *at[2];       /* the stage and the parity that consumers begin with */
-} Plan;
+void plan_find_buffers(Pipeline *pipeline);
+/* Whether the copy is one of those that are ahead. */
+bool multi_buffer_has(const Pipeline *pipeline, const Op *copy);
+/* TMA can do the copy, or all of an iteration's copies, to stages that are laid out so. */
+bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer);
+bool are_by_tensor(const Pipeline *pipeline);
+/* Says of the loop's copies, which are by cp.async, why they are no TMA loads: `fault` is that of
+ * a loop where all of them could be. */
+void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault);
 
-/* ---- plan.c ---- */
+/* ---- plan_loop.c: what is done for the loop that has them ---- */
+
+/* Into the pipeline; of a loop of several products into `plan`, too. */
+void plan_loop(Pipeline *pipeline, Plan *plan);
+int plan_count_products(const Region *body);
+
+/* ---- plan.c: what a loop of several products does when ---- */
 
 /* NULL, or why there is none. */
 const char *plan_make(Plan *plan, Pipeline *pipeline);
 /* To who asks. */
 void plan_explain(const Plan *plan);
-/* The stage of a value of the body: of arguments, and of what is made where it is needed, 0. */
-int plan_stage(const Plan *plan, const Value *value);
-/* Whether it is a product that is begun, and waited for later. */
-bool plan_is_async(const Plan *plan, const Op *op);
 
 /* ---- plan_memory.c ---- */
 
-/* The matrix that an operand of the product is read from in shared memory; NULL: none. */
-const Value *plan_operand(const Op *dot, int operand);
-/* Whether the step reads the tile. */
-bool plan_reads(const Op *op, const Op *alloc);
 /* A step that reads or writes shared or global memory. */
 bool plan_touches_memory(const Op *op);
-/* Both touch the same memory, or may do so, and one of them writes it. */
-bool plan_conflicts(const Op *earlier, const Op *later);
-/* The op makes the product's left operand, which it reads in registers: those that the next
- * iteration's takes, too, so that it waits while the product is in flight. */
-bool plan_reads_registers(const Op *dot, const Op *op);
 /* Of loads from a shared tile. */
 bool plan_feeds_products_alone(const Value *value);
-/* What follows from the loop's index, and what is read in shared memory, is made where it is
- * needed, again in each stage. */
-bool plan_is_remade(const Plan *plan, const Op *op);
+/* Which memory the launch writes, into the pass; whether it may write the view's. */
+void launch_note_writes(Pass *pass);
+bool launch_writes(const Pass *pass, const Value *view);
+/* An element of memory that the launch does not write: it may be loaded at any time. */
+bool is_steady_load(const Pass *pass, const Op *op);
 
-/* ---- plan_iterations.c ---- */
+/* ---- plan_roles.c: which warps do it ---- */
 
-/* The loop, which stands among the consumers' ops, by the plan; `end` are the stage and the parity
- * behind it. */
-void plan_build(const Plan *plan, Value *end[2]);
+/* Why no thread that computes may have TMA fill the multi-buffers, or NULL, and that. */
+const char *fault_of_fill(const Pipeline *pipeline);
+/* Why warps of their own may not fill the multi-buffers of the loop, whose only work is `dot`;
+ * NULL: they may. */
+const char *fault_of_split(Pipeline *pipeline, const Op *dot);
+/* The same for a loop with a plan. */
+const char *fault_of_split_by_plan(Pipeline *pipeline);
+/* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
+bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
+/* Whether the producers have registers to give away, where a thread needs so many: NULL, or why
+ * they cost more than they gain; how many the others have then. */
+const char *share_registers(Pipeline *pipeline, int64_t needed);
+int64_t registers_left(const Pipeline *pipeline);
+/* A block that has a multiprocessor to itself, for iterations of so many cycles: its producers copy
+ * for the next tile while the consumers end this one. */
+bool takes_turns(Pipeline *pipeline, int64_t cycles);
+/* What is left to say of producers and consumers, when all else is planned. */
+void plan_groups(Pipeline *pipeline);
 
 #endif

@@ -8,7 +8,7 @@
  * What a stage makes for the next one, or for the next iteration, the loop carries. A product is
  * begun, and waited for where the first op needs its sums; stages are taken before the first
  * product that reads them, and given back behind the wait for the last. */
-#include "passes/pipeline/plan.h"
+#include "passes/pipeline/multi_buffer.h"
 
 #include "passes/analysis/loop.h"
 #include "ir/rebuild.h"

@@ -1,0 +1,269 @@
+/* plan_buffers.c: which tiles a loop copies ahead, and by what.
+ *
+ * A tile is made a multi-buffer where its copy is all that writes it in the loop, comes before what
+ * reads it, and goes by the loop's variable and by what is known before the loop. */
+#include "passes/pipeline/plan.h"
+
+#include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
+#include "passes/layout/matrix.h"
+
+/* ---- what uses a tile ---- */
+
+bool multi_buffer_is_inside(const Op *op, const Region *region)
+{
+    return region_holds(region, op->parent);
+}
+
+bool multi_buffer_is_rename(const Op *op)
+{
+    return op->code == OP_shared_view || op->code == OP_shared_reshape;
+}
+
+static void collect_use(Op *op, void *context)
+{
+    Pipeline *pipeline = context;
+    bool uses = false;
+    for (int i = 0; i < op->operand_count; i++) uses |= op->operands[i]->type->kind == TYPE_SHARED;
+    if (uses) vec_push(pipeline->pass->arena, &pipeline->uses, op);
+}
+
+const Op *multi_buffer_ancestor(const Op *op, const Region *region)
+{
+    while (op->parent != region) op = op->parent->parent;
+    return op;
+}
+
+/* The loop with stages that is nearest around the op; NULL: there is none. */
+static Op *pipelined_around(const Op *op)
+{
+    for (const Region *at = op->parent; at && at->parent; at = at->parent->parent)
+        if (at->parent->code == OP_for && op_int(at->parent, ATTR_stages, 0) > 0) return at->parent;
+    return NULL;
+}
+
+/* In every round the tile is copied whole before anything else is done with it. */
+static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op *loop)
+{
+    const Region *body = loop->regions[0];
+    const Op *copy = NULL;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (multi_buffer_is_rename(use) || !shared_is_used(use, alloc) ||
+            !multi_buffer_is_inside(use, body))
+            continue;
+        if (copy) return true; /* uses come in order */
+        if (use->code != OP_copy || use->parent != body || operand(use, tile)->op != alloc)
+            return false;
+        copy = use;
+    }
+    return copy != NULL;
+}
+
+/* ---- which tiles ---- */
+
+static ValueAnswer is_unforeseen(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    const Op *op = value->op;
+    const bool is_loaded =
+        op && op->parent == pipeline->loop->regions[0] && is_steady_load(pipeline->pass, op);
+    return is_loaded                              ? VALUE_OPERANDS
+           : loop_foresees(pipeline->loop, value) ? VALUE_ENOUGH
+           : !op || op->parent != pipeline->loop->regions[0] || op->region_count ||
+                   !op_has(op, PURE)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
+/* Whether it can be computed iterations ahead, loads of memory that stays as it is included. */
+static bool foresees(const Pipeline *pipeline, const Value *value)
+{
+    return !value_finds(value, is_unforeseen, (Pipeline *)(uintptr_t)pipeline);
+}
+
+static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
+{
+    if (operand(copy, tile)->op->code != OP_shared_alloc)
+        return "it goes to a part of a tile, or to a tile that another loop left in a multi-buffer";
+    const Type *tile = operand(copy, tile)->type;
+    if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
+    if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
+        return "so many of these tiles are more than one tile may hold";
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != operand_index(copy, tile) && !foresees(pipeline, copy->operands[i]))
+            return "where it copies from is not known before the iteration";
+    return NULL;
+}
+
+static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
+{
+    const Region *body = pipeline->loop->regions[0];
+    const Op *alloc = operand(copy, tile)->op;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (use == copy || !shared_is_used(use, alloc)) continue;
+        if (use->code == OP_shared_reshape) return "the tile is used in another shape";
+        if (!multi_buffer_is_inside(use, body)) continue;
+        if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
+        if (!multi_buffer_is_rename(use) && op_comes_before(multi_buffer_ancestor(use, body), copy))
+            return "the loop reads the tile before it is copied to";
+    }
+    return NULL;
+}
+
+/* Whether a loop between the tile and the region repeats what the region does. */
+static bool is_repeated(const Region *region, const Op *alloc)
+{
+    for (; region != alloc->parent; region = region->parent->parent)
+        if (region->parent->code == OP_for || region->parent->code == OP_while) return true;
+    return false;
+}
+
+/* What the tile holds before the loop, or leaves behind it, matters where it is used there: then
+ * both must be parts of one straight text. */
+static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool *is_shared)
+{
+    const Op *alloc = operand(copy, tile)->op;
+    *is_shared = false;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (multi_buffer_is_rename(use) || !shared_is_used(use, alloc) ||
+            multi_buffer_is_inside(use, pipeline->loop->regions[0]))
+            continue;
+        const Op *other = pipelined_around(use);
+        if (other && is_copied_first(pipeline, alloc, other)) continue;
+        *is_shared = true;
+        if (!multi_buffer_is_inside(use, pipeline->loop->parent))
+            return "the tile is used outside of the branch or loop that this is in";
+    }
+    if (*is_shared && is_repeated(pipeline->loop->parent, alloc))
+        return "the tile is used outside of the loop, which another loop repeats";
+    return NULL;
+}
+
+/* Nobody asks a single stage to be ahead. */
+static void report(const Pipeline *pipeline, const Op *copy, const char *fault)
+{
+    Session *session = pipeline->pass->kernel->session;
+    if (pipeline->stages > 1) diag_report(session->diags, DIAG_not_ahead, copy->span, fault);
+}
+
+static void consider_copy(Pipeline *pipeline, Op *copy)
+{
+    bool is_shared = false;
+    const char *fault = fault_of_copy(pipeline, copy);
+    if (!fault) fault = fault_in_loop(pipeline, copy);
+    if (!fault) fault = fault_outside(pipeline, copy, &is_shared);
+    if (fault) {
+        report(pipeline, copy, fault);
+        return;
+    }
+    const MultiBuffer buffer = {.copy = copy,
+                                .alloc = operand(copy, tile)->op,
+                                .is_shared = is_shared,
+                                .is_plain = operand(copy, tile)->type->rank == 1};
+    vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
+}
+
+static void find_conditional(Op *op, void *context)
+{
+    const Pipeline *pipeline = context;
+    if (op->code == OP_copy && op->parent != pipeline->loop->regions[0] &&
+        pipelined_around(op) == pipeline->loop)
+        report(pipeline, op, "not every iteration does it once");
+}
+
+static void find_own_groups(Op *op, void *context)
+{
+    if (op->code == OP_copy_async || op->code == OP_copy_commit || op->code == OP_copy_wait)
+        *(bool *)context = true;
+}
+
+void plan_find_buffers(Pipeline *pipeline)
+{
+    Region *body = pipeline->loop->regions[0];
+    bool own_groups = false;
+    region_visit(body, find_own_groups, &own_groups);
+    if (own_groups) return; /* an inner loop's, or the author's: their count would not be right */
+    region_visit(pipeline->pass->launch, collect_use, pipeline);
+    region_visit(body, find_conditional, pipeline);
+    for (Op *op = body->first; op; op = op_next(op))
+        if (op->code == OP_copy) consider_copy(pipeline, op);
+}
+
+const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)
+{
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].alloc == alloc) return &pipeline->buffers.data[i];
+    return NULL;
+}
+
+bool multi_buffer_has(const Pipeline *pipeline, const Op *copy)
+{
+    const MultiBuffer *buffer = multi_buffer_of(pipeline, shared_root(operand(copy, tile)));
+    return buffer && buffer->copy == copy;
+}
+
+int64_t multi_buffer_bytes(const Pipeline *pipeline)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const Type *tile = pipeline->buffers.data[i].alloc->results[0].type;
+        bytes += type_bytes(tile);
+    }
+    return bytes;
+}
+
+/* ---- by what they are copied ---- */
+
+const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *buffer,
+                                  const Type *tile)
+{
+    LayoutTable *layouts = pipeline->pass->kernel->layouts;
+    int32_t shape[TYPE_RANK];
+    int order[TYPE_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        shape[d] = (int32_t)tile->shape[d];
+        order[d] = tile->rank - 1 - d;
+    }
+    return buffer->is_plain ? layout_row_major(layouts, tile->rank, shape, order)
+                            : layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
+}
+
+/* Why the multi-buffer's copy cannot be a TMA load; NULL: it can. */
+static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buffer)
+{
+    const Type *tile = operand(buffer->copy, tile)->type;
+    if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
+    if (multi_buffer_bytes(pipeline) >= MBARRIER_BYTES)
+        return "a stage has more bytes than mbarriers count";
+    if (tile->rank == 1 && type_bytes(tile) % TMA_ALIGN)
+        return "its shared tile has no multiple of 128 bytes";
+    return tma_load_fault(analysis_ranges(pipeline->pass->context), buffer->copy,
+                          tile->rank <= 2 ? multi_buffer_layout(pipeline, buffer, tile) : NULL);
+}
+
+bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer)
+{
+    return !fault_of_tma(pipeline, buffer);
+}
+
+bool are_by_tensor(const Pipeline *pipeline)
+{
+    bool all = true;
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        all = all && is_by_tensor(pipeline, &pipeline->buffers.data[i]);
+    return all;
+}
+
+void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault)
+{
+    if (!pipeline->pass->kernel->wants_remarks) return;
+    const char *others = are_by_tensor(pipeline) ? fault : "another copy of its loop cannot be one";
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const char *own = fault_of_tma(pipeline, &pipeline->buffers.data[i]);
+        kernel_remark(pipeline->pass->kernel, pipeline->buffers.data[i].copy->span,
+                      "a copy not by TMA load: %s", own ? own : others);
+    }
+}

@@ -1,0 +1,397 @@
+/* plan_loop.c: what is to be done for a loop whose multi-buffers are known: who fills the stages,
+ * how many of them, whether a product is left in flight, whether two blocks copy together. Those
+ * that do it (multi_buffer.c, warp_specialize.c, persistent.c, multicast.c, plan_iterations.c) ask
+ * no more. */
+#include "passes/pipeline/plan.h"
+
+#include "passes/analysis/context.h"
+#include "passes/layout/matrix.h"
+
+/* ---- loops of one product ---- */
+
+/* The index of what the loop carries for the dot's sum alone; -1: there is none. */
+static int sum_of(const Pipeline *pipeline, const Op *dot)
+{
+    const Region *body = pipeline->loop->regions[0];
+    const Value *c = operand(dot, c), *sum = &dot->results[0];
+    const Op *yield = region_terminator(body);
+    const int index = c->region == body ? c->index - 1 : -1;
+    return index >= 0 && yield->operands[index] == sum && sum->use_count == 1 && c->use_count == 1
+               ? index
+               : -1;
+}
+
+static bool prepares(const Op *op)
+{
+    return op_info(op->code)->traits & ELEM && op->results[0].type->kind == TYPE_TILE;
+}
+
+/* The only dot of a body that does nothing else with tiles but to prepare operands, element by
+ * element. While it is in flight its sums must stay in their registers, which more work, or copies
+ * by the element, would need. */
+static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
+{
+    Op *dot = NULL;
+    for (Op *op = pipeline->loop->regions[0]->first; op; op = op_next(op)) {
+        const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
+        if (op->region_count) return NULL;
+        if (op->code == OP_copy) {
+            if (!multi_buffer_has(pipeline, op) || !access_is_wide(facts, op)) return NULL;
+        } else if (op->code == OP_dot) {
+            if (dot) return NULL;
+            dot = op;
+        } else if (op->code != OP_shared_load && op->code != OP_transpose && op->code != OP_yield &&
+                   op->code != OP_splat && !prepares(op) &&
+                   (tile || !(op_info(op->code)->traits & PURE))) {
+            return NULL;
+        }
+    }
+    return dot;
+}
+
+static ValueAnswer is_of_no_buffer(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    const Op *op = value->op;
+    if (!op) return VALUE_FOUND;
+    if (op->code == OP_splat) return VALUE_ENOUGH;
+    if (op->code == OP_shared_load && multi_buffer_of(pipeline, shared_root(operand(op, tile))))
+        return VALUE_ENOUGH;
+    return op->code == OP_transpose || prepares(op) ? VALUE_OPERANDS : VALUE_FOUND;
+}
+
+/* The value is a tile that the loop copies ahead, or made of such, element by element: of others
+ * nothing is known when the loop ends. */
+static bool reads_buffers(const Pipeline *pipeline, const Value *value)
+{
+    return !value_finds(value, is_of_no_buffer, (Pipeline *)(uintptr_t)pipeline);
+}
+
+/* The only work of the loop, if that is a product of what is in the stages, its left operand
+ * perhaps from registers, and whose sums nothing else touches. */
+static Op *stages_dot(const Pipeline *pipeline)
+{
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
+    Op *dot = pipeline->buffers.count ? only_dot(pipeline, facts) : NULL;
+    return dot && sum_of(pipeline, dot) >= 0 && reads_buffers(pipeline, operand(dot, a)) &&
+                   reads_buffers(pipeline, operand(dot, b))
+               ? dot
+               : NULL;
+}
+
+static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
+{
+    return dot && wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) &&
+           type_elements(dot->results[0].type) <= (int64_t)COST_SPLIT_SUMS * op_threads(dot).count;
+}
+
+/* Whether k goes along the tile's rows. */
+static bool has_k_in_rows(const Op *dot, const MultiBuffer *buffer)
+{
+    for (int o = 0; o < 2; o++) {
+        bool swapped = o == 1;
+        const Value *value = dot->operands[o];
+        for (; value && value->op && value->op->code != OP_shared_load;
+             value = operand_given(value->op, a))
+            swapped ^= value->op->code == OP_transpose;
+        if (value && value->op && shared_root(operand(value->op, tile)) == buffer->alloc)
+            return !swapped;
+    }
+    return true;
+}
+
+/* By its registers a block has a multiprocessor to itself: nobody else multiplies while one of its
+ * threads tells TMA, and the others wait for that at the next barrier. */
+static bool has_no_company(const Pipeline *pipeline, const Op *dot)
+{
+    const int64_t threads = op_threads(dot).count;
+    return 2 * (type_elements(dot->results[0].type) + COST_OTHER_REGISTERS_FMA * threads) >
+           pipeline->pass->target->registers;
+}
+
+/* ---- two blocks that copy what both need once ---- */
+
+/* That is no gain where rows begin at lines of the cache, as blocks that run at a time find there
+ * what others read; where they don't, each row of a box is two requests. Nor with small tiles,
+ * which are for products that are over before it has paid for the barrier of the two,
+ * unless it is nearly a third of all that they copy. */
+
+static ValueAnswer is_x(const Value *value, void *context)
+{
+    const Op *op = value->op;
+    (void)context;
+    if (!op || op_attr(op, ATTR_pair)) return VALUE_ENOUGH;
+    return op->code == OP_block_idx && op_int(op, ATTR_dim, 0) == 0 ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+static bool differs_along_x(const Value *value)
+{
+    return value_finds(value, is_x, NULL);
+}
+
+static bool begins_within_lines(FactTable *facts, const Access *access)
+{
+    const int contiguous = access_contiguous(access);
+    const int64_t elements = CACHE_LINE_BYTES * 8 / dtype_bits(access->view->dtype);
+    for (int d = 0; d < access->rank; d++)
+        if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
+    return false;
+}
+
+/* A half is one piece of the stage: half of the panels, or half of the rows of one. */
+static int find_half(const Type *tile)
+{
+    const int64_t panel = SWIZZLE_ROW_BYTES * 8 / dtype_bits(tile->dtype);
+    if (tile->shape[1] % (COST_CLUSTER_BLOCKS * panel) == 0) return 1;
+    return tile->shape[1] <= panel && tile->shape[0] % (COST_CLUSTER_BLOCKS * SWIZZLE_ROWS) == 0
+               ? 0
+               : -1;
+}
+
+static int half_of(FactTable *facts, Op *copy)
+{
+    const Access access = access_of(copy);
+    if (access.rank != 2 || access.tile->rank != 2 || !begins_within_lines(facts, &access))
+        return -1;
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != operand_index(copy, tile) && differs_along_x(copy->operands[i])) return -1;
+    return find_half(access.tile);
+}
+
+/* Both copy the same iterations: what one begins the other waits for. */
+static bool has_same_iterations(const Op *loop)
+{
+    return !differs_along_x(operand(loop, begin)) && !differs_along_x(operand(loop, end)) &&
+           !differs_along_x(operand(loop, step));
+}
+
+static int64_t bytes_of(const MultiBuffer *buffer)
+{
+    return type_bytes(buffer->alloc->results[0].type);
+}
+
+/* What a block need not copy of all that it reads. */
+static bool is_much(const Pipeline *pipeline)
+{
+    int64_t all = 0, saved = 0;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+        all += bytes_of(buffer);
+        if (buffer->half >= 0) saved += bytes_of(buffer) / COST_CLUSTER_BLOCKS;
+    }
+    return saved * 100 >= all * COST_CLUSTER_PERCENT;
+}
+
+static void find_pairs(Pipeline *pipeline, const Op *dot)
+{
+    bool any = false;
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
+    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST) &&
+                     has_same_iterations(pipeline->loop);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
+        buffer->half = may ? half_of(facts, buffer->copy) : -1;
+        any |= buffer->half >= 0;
+    }
+    if (any && (type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline)))
+        pipeline->cluster = COST_CLUSTER_BLOCKS;
+}
+
+/* ---- loops of several products, or of other work ---- */
+
+int plan_count_products(const Region *body)
+{
+    int count = 0;
+    for (const Op *op = body->first; op; op = op_next(op)) count += op->code == OP_dot;
+    return count;
+}
+
+/* With tiles, beside a product whose operands are read in shared memory. */
+static bool has_other_work(const Region *body)
+{
+    for (const Op *op = body->first; op; op = op_next(op))
+        if (op->result_count && op->results[0].type->kind == TYPE_TILE && op->code != OP_dot &&
+            op->code != OP_shared_load && op->code != OP_splat && !op_swaps(op))
+            return true;
+    return plan_count_products(body) > 1;
+}
+
+/* Copies that TMA cannot make, beside those that it can: threads make the small ones through
+ * registers, where they can be loaded ahead. */
+static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
+{
+    const Pass *pass = pipeline->pass;
+    Pipeline others = *pipeline;
+    others.buffers.count = 0;
+    others.buffers.data = NULL;
+    others.buffers.capacity = 0;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+        const int64_t bytes = type_bytes(operand(buffer->copy, tile)->type);
+        if (is_by_tensor(pipeline, buffer))
+            vec_push(pass->arena, &others.buffers, *buffer);
+        else if (bytes > ACCESS_BYTES * op_threads(buffer->copy).count)
+            return;
+    }
+    if (!others.buffers.count || others.buffers.count == pipeline->buffers.count) return;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        Op *copy = pipeline->buffers.data[i].copy;
+        if (is_by_tensor(pipeline, &pipeline->buffers.data[i])) continue;
+        map_set(pass->arena, &others.by_threads, copy, copy);
+        vec_push(pass->arena, loads, single_copy_by_threads(pass, copy));
+    }
+    *pipeline = others;
+}
+
+static void take_back(const OpVec *loads)
+{
+    for (size_t i = 0; i < loads->count; i++) {
+        op_erase(loads->data[i]->next);
+        op_erase(loads->data[i]);
+    }
+}
+
+static void remark_fault(const Plan *plan, const char *fault)
+{
+    Kernel *kernel = plan->pipeline->pass->kernel;
+    Buf text = {0};
+    if (!kernel->wants_remarks) return;
+    buf_text(&text, fault);
+    if (plan->obstacle) {
+        const Span span = plan->obstacle->span;
+        buf_printf(&text, ", in line %u", (unsigned)source_location(span.source, span.begin).line);
+    }
+    kernel_remark(kernel, plan->pipeline->loop->span,
+                  "a loop of products and other work that is not planned: %s", text.data);
+    buf_free(&text);
+}
+
+/* Several products, or one and other work with tiles: true if they are done by a plan. */
+static bool plan_products(Pipeline *pipeline, Plan *plan)
+{
+    const Target *target = pipeline->pass->target;
+    const Pipeline given = *pipeline;
+    OpVec loads = {0};
+    if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
+        !plan_count_products(pipeline->loop->regions[0]))
+        return false;
+    if (!target_has(target, MAY_PLAN)) {
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop of products that is not planned: threads have too few registers for "
+                      "that, ptxas says");
+        return false;
+    }
+    leave_to_threads(pipeline, &loads);
+    const char *fault = plan_make(plan, pipeline);
+    if (fault) {
+        take_back(&loads);
+        if (has_other_work(pipeline->loop->regions[0])) remark_fault(plan, fault);
+        *pipeline = (Pipeline){.pass = pipeline->pass,
+                               .loop = pipeline->loop,
+                               .stages = pipeline->stages,
+                               .ahead = pipeline->ahead,
+                               .consumers = pipeline->consumers,
+                               .nested = pipeline->nested,
+                               .buffers = given.buffers,
+                               .uses = pipeline->uses};
+        return false;
+    }
+    plan_explain(plan);
+    pipeline->pass->kernel->uses |= plan->count > 1 ? MAY_OVERLAP | MAY_PLAN : MAY_PLAN;
+    pipeline->persistent = takes_turns(pipeline, plan->cycles);
+    return true;
+}
+
+/* ---- who fills the stages ---- */
+
+/* Threads that multiply and add by themselves have better things to do than to copy. They read many
+ * rows at one k, which must not lie in the same banks; or along a row. */
+static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
+{
+    if (!dot) return "the loop does more than one product of what it copies";
+    if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
+    if (has_no_company(pipeline, dot))
+        return "no other block multiplies while a thread begins the loads";
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        pipeline->buffers.data[i].is_plain = !has_k_in_rows(dot, &pipeline->buffers.data[i]);
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    const char *fault = fault_of_fill(pipeline);
+    if (fault) pipeline->by_tensor = false;
+    return fault;
+}
+
+/* With stages enough, the tensor core need not be waited for in the iteration that it starts in:
+ * the stage that it reads is filled again an iteration later. Registers that it reads could not be.
+ */
+static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool splits)
+{
+    if (!wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot))
+        return "it reads registers that the next iteration writes";
+    return pipeline->stages >= (splits ? COST_STAGES_IN_FLIGHT_SPLIT : COST_STAGES_IN_FLIGHT)
+               ? NULL
+               : "it takes 4 stages, or 3 where producers fill them";
+}
+
+/* A product by wgmma: who fills the stages, and whether it is left in flight. */
+static bool plan_wgmma(Pipeline *pipeline, Op *dot)
+{
+    Kernel *kernel = pipeline->pass->kernel;
+    const char *whole = fault_of_split(pipeline, dot);
+    if (whole)
+        kernel_remark(kernel, pipeline->loop->span, "a loop without producer warps: %s", whole);
+    else
+        find_pairs(pipeline, dot);
+    const char *fault = fault_of_open(pipeline, dot, !whole);
+    if (fault)
+        kernel_remark(kernel, dot->span, "a product not left in flight for an iteration: %s",
+                      fault);
+    pipeline->open = fault ? NULL : dot;
+    pipeline->open_sum = sum_of(pipeline, dot);
+    return !whole;
+}
+
+static void add_bytes(Op *op, void *context)
+{
+    if (op->code == OP_shared_alloc) *(int64_t *)context += type_bytes(op->results[0].type);
+}
+
+/* Nothing but memory is waited for: so many copies are in flight beside what is read, as the text
+ * asks stages, if a second block still has room. */
+static void add_stage(Pipeline *pipeline)
+{
+    const Pass *pass = pipeline->pass;
+    int64_t beside = 0, bytes = 0;
+    if (region_has_with(pipeline->loop->regions[0], DOT)) return;
+    region_visit(pass->launch, add_bytes, &beside);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        bytes += type_bytes(pipeline->buffers.data[i].alloc->results[0].type);
+    if (beside + bytes * pipeline->stages >
+        pass->target->shared_bytes / COST_BLOCKS_PER_SM - COST_SHARED_MARGIN)
+        return;
+    pipeline->ahead++;
+    pipeline->stages++;
+}
+
+/* But for roles, which follow from that. */
+static Filling filling_of(Pipeline *pipeline, Plan *plan)
+{
+    if (pipeline->stages == 1) /* copies of one are not ahead, but may be other warps' work */
+        return plan_products(pipeline, plan) ? FILLED_BY_PLAN : FILLED_BY_NOBODY;
+    Op *any = stages_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
+    const bool splits = dot && plan_wgmma(pipeline, dot);
+    pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
+    if (splits) return FILLED_BY_PRODUCERS;
+    if (!any && plan_products(pipeline, plan)) return FILLED_BY_PLAN;
+    const char *fault = dot ? fault_of_fill(pipeline) : fault_of_threads(pipeline, any);
+    if (!fault) return FILLED_BY_TENSOR;
+    multi_buffer_remark_copies(pipeline, fault);
+    add_stage(pipeline);
+    return FILLED_BY_THREADS;
+}
+
+void plan_loop(Pipeline *pipeline, Plan *plan)
+{
+    pipeline->consumers = WARP_SIZE * launch_warps(pipeline->pass->launch->parent);
+    pipeline->filling = filling_of(pipeline, plan);
+    if (pipeline->filling > FILLED_BY_THREADS) plan_groups(pipeline);
+}

@@ -1,0 +1,590 @@
+/* plan_roles.c: which warps do what for a loop: whether some of their own, producers, fill its
+ * multi-buffers, what they take of registers and of shared memory, and whether a block does the
+ * work of several in turn.
+ *
+ * No thread waits for all others, and copies are ahead as far as there are stages. The producers
+ * begin at once: so what they read must not be written before the loop. */
+#include "passes/pipeline/plan.h"
+
+#include "passes/layout/matrix.h"
+#include "passes/analysis/context.h"
+#include "passes/analysis/trend.h"
+
+/* ---- what producers can know ---- */
+
+/* Whether it is the index of a loop around the pipelined one. */
+static bool counts_around(const Pipeline *pipeline, const Value *value)
+{
+    const Region *region = value->region;
+    return region && region->parent && region->parent->code == OP_for &&
+           region->arguments[0] == value && multi_buffer_is_inside(pipeline->loop, region);
+}
+
+static ValueAnswer is_unknown(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    if (!value->op)
+        return !value->region || value == pipeline->loop->regions[0]->arguments[0] ||
+                       counts_around(pipeline, value)
+                   ? VALUE_ENOUGH
+                   : VALUE_FOUND;
+    if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
+    if (is_steady_load(pipeline->pass, value->op)) return VALUE_OPERANDS;
+    return value->op->region_count || !op_has(value->op, PURE) || op_has(value->op, COOP)
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
+static bool is_known(const Pipeline *pipeline, const Value *value)
+{
+    return !value_finds(value, is_unknown, (Pipeline *)(uintptr_t)pipeline);
+}
+
+/* Each thread could find out by itself where each iteration copies from. */
+static bool are_known(const Pipeline *pipeline)
+{
+    for (int i = 0; i < 3; i++)
+        if (!is_known(pipeline, pipeline->loop->operands[i])) return false;
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        const Op *copy = pipeline->buffers.data[r].copy;
+        for (int i = 0; i < copy->operand_count; i++)
+            if (i != operand_index(copy, tile) && !is_known(pipeline, copy->operands[i]))
+                return false;
+    }
+    return true;
+}
+
+/* What comes before the loop writes nothing that it may copy; `copies`: there may be copies to
+ * shared memory. */
+static bool starts_freely(const Pipeline *pipeline, bool copies)
+{
+    const Op *first = pipeline->loop;
+    while (first->parent != pipeline->pass->launch) first = first->parent->parent;
+    for (const Op *op = first->previous; op; op = op->previous) {
+        const bool writes = (op_info(op->code)->traits & WRITES) != 0;
+        if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
+                                 op->code != OP_shared_store && op->code != OP_anchor &&
+                                 !(copies && op->code == OP_copy)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- loops around the loop ---- */
+
+void plan_levels(const Pipeline *pipeline, const Region *region, OpVec *levels)
+{
+    for (const Op *op = pipeline->loop; op->parent != region; op = op->parent->parent)
+        vec_push(pipeline->pass->arena, levels, op->parent->parent);
+}
+
+static bool may_write_copied(const Pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (launch_writes(pipeline->pass, operand(pipeline->buffers.data[i].copy, view)))
+            return true;
+    return false;
+}
+
+static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
+{
+    Agreement *agreement = analysis_uniformity(pipeline->pass->context);
+    if (op->code != OP_for && op->code != OP_if) return "the loop is within a `while`";
+    const int count = op->code == OP_for ? 3 : 1;
+    for (int i = 0; i < count; i++)
+        if (threads_differ(agreement, op->operands[i], op_threads(pipeline->loop)) ||
+            !is_known(pipeline, op->operands[i]))
+            return "threads may not agree on what the loop is within";
+    return NULL;
+}
+
+static const char *fault_of_nest(const Pipeline *pipeline)
+{
+    OpVec levels = {0};
+    if (!pipeline->by_tensor) return "the loop is within another one, or a branch";
+    plan_levels(pipeline, pipeline->pass->launch, &levels);
+    for (size_t i = levels.count; i-- > 0;) {
+        const char *fault = fault_of_level(pipeline, levels.data[i]);
+        if (fault) return fault;
+    }
+    return may_write_copied(pipeline)
+               ? "memory that it copies may be written between one time and the next"
+               : NULL;
+}
+
+/* ---- registers ---- */
+
+/* No second block has room beside this one: blocks that have cover for each other, and more threads
+ * would only take their registers. */
+static bool is_alone(const Pipeline *pipeline)
+{
+    return 2 * pipeline->stages * multi_buffer_bytes(pipeline) >
+           pipeline->pass->target->shared_bytes;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The one warp that has TMA copy costs no block its place on the multiprocessor, by its
+ * registers. */
+static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
+{
+    const Target *target = pipeline->pass->target;
+    const int threads = pipeline->consumers;
+    const int64_t each = type_elements(dot->results[0].type) / threads + COST_OTHER_REGISTERS,
+                  room = target->shared_bytes / (pipeline->stages * multi_buffer_bytes(pipeline)),
+                  before = at_most(room, target->registers / (each * threads)),
+                  after = at_most(room, target->registers / (each * (threads + WARP_SIZE)));
+    return after >= before;
+}
+
+/* Of a thread that computes: its sums, the left operand if it goes through registers, and others.
+ */
+static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
+{
+    const int threads = power_of_two_below(pipeline->consumers);
+    const Type *left = operand(dot, a)->type, *sum = dot->results[0].type;
+    const int64_t words = type_elements(left) / threads * dtype_bits(left->dtype) / REGISTER_BITS;
+    const bool in_place = wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot);
+    return type_elements(sum) / threads + (in_place ? 0 : words) + COST_OTHER_REGISTERS;
+}
+
+/* Of each thread where a multiprocessor has one such block. */
+static int64_t registers_for(const Pipeline *pipeline, int threads)
+{
+    return cost_registers_per_thread(pipeline->pass->target, (threads + WARP_SIZE - 1) / WARP_SIZE,
+                                     1);
+}
+
+/* One warp more would leave the others too few registers, which a warpgroup can give away. */
+static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
+{
+    const int consumers = pipeline->consumers;
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tensor &&
+           is_alone(pipeline) && consumers % WARPGROUP_SIZE == 0 &&
+           consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
+           registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP_SIZE);
+}
+
+/* Of each consumer, once producers have given theirs away. */
+static int64_t consumer_registers(const Pipeline *pipeline)
+{
+    const int unit = pipeline->pass->target->register_unit;
+    const int64_t left =
+        pipeline->pass->target->registers / pipeline->blocks - WARPGROUP_SIZE * SETMAXNREG_LEAST;
+    return at_most(left / pipeline->consumers / unit * unit, COST_CONSUMER_REGISTERS);
+}
+
+/* One, or as few as have not more than COST_PRODUCER_COPIES a round to begin each. */
+static int producers_of(const Pipeline *pipeline)
+{
+    if (pipeline->by_tensor) return 1;
+    const int64_t bytes = multi_buffer_bytes(pipeline);
+    int threads = WARP_SIZE;
+    while ((int64_t)threads * COST_PRODUCER_COPIES * ACCESS_BYTES < bytes &&
+           threads < COST_PRODUCER_WARPS * WARP_SIZE)
+        threads *= 2;
+    return threads;
+}
+
+/* ---- several blocks in turn ---- */
+
+typedef struct Room {
+    FactTable *facts;
+    int64_t bytes; /* of shared memory, that others than the multi-buffer take */
+    bool marks;    /* stores are told */
+} Room;
+
+static int64_t parts_of_store(const Room *room, Op *store)
+{
+    const Type *tile = operand(store, value)->type;
+    if (!tma_store_fits(room->facts, store)) return 0;
+    return tile->shape[1] / tma_store_columns(tile) *
+           (tile->shape[0] / tma_store_rows(tile, op_threads(store).count));
+}
+
+/* Of a tile that is stored by way of shared memory: extents are powers of two there. */
+static int64_t bytes_on_the_way(const Type *tile)
+{
+    int64_t bits = dtype_bits(tile->dtype);
+    for (int d = 0; d < tile->rank; d++) {
+        int64_t extent = 1;
+        while (extent < tile->shape[d]) extent *= 2;
+        bits *= extent;
+    }
+    return bits / 8;
+}
+
+static void add_tile_bytes(Op *op, void *context)
+{
+    Room *room = context;
+    if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
+    if (op->code != OP_store) return;
+    const Type *tile = operand(op, value)->type;
+    const int64_t parts = parts_of_store(room, op);
+    const int64_t count = at_most(parts, COST_STORE_BUFFERS);
+    if (count && room->marks) op_set_int(op, ATTR_tma, count);
+    room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
+}
+
+/* The bytes beside the multi-buffer that what else is shared takes; `marks`: stores are told
+ * theirs. */
+static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
+{
+    Room room = {.facts = analysis_ranges(pipeline->pass->context),
+                 .bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline),
+                 .marks = marks};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    return room.bytes;
+}
+
+/* The multi-buffer's stages are in use while a block's end, which goes through shared memory, is at
+ * work. Stages that leave no room for that are given up, but for as many as it takes. */
+static bool has_room(Pipeline *pipeline)
+{
+    int stages = pipeline->stages;
+    const int64_t most = pipeline->pass->target->shared_bytes - bytes_beside(pipeline, false);
+    while (stages > COST_STAGES_ENOUGH && stages * multi_buffer_bytes(pipeline) > most) stages--;
+    if (stages * multi_buffer_bytes(pipeline) > most) return false;
+    bytes_beside(pipeline, true);
+    pipeline->stages = stages;
+    return true;
+}
+
+/* As many blocks have room if what a block's end takes is not that of stages. */
+static bool is_room_beside(const Pipeline *pipeline)
+{
+    const int64_t all = pipeline->pass->target->shared_bytes,
+                  buffer = pipeline->stages * multi_buffer_bytes(pipeline);
+    return all / buffer == all / (buffer + bytes_beside(pipeline, false));
+}
+
+static ValueAnswer is_key(const Value *value, void *context)
+{
+    const Parameter *parameter = kernel_parameter_of(context, value);
+    return parameter && parameter->is_key ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* Blocks find the grid's extents themselves, and do not see keys. */
+static bool has_known_grid(const Pass *pass, const Op *launch)
+{
+    for (int d = 0; d < 3; d++)
+        if (value_finds(launch->operands[d], is_key, pass->kernel)) return false;
+    return true;
+}
+
+static void look_for_waits(Op *op, void *context)
+{
+    if (op->code == OP_atomic || op->code == OP_element_atomic || op->code == OP_while)
+        *(bool *)context = true;
+}
+
+static bool may_differ(const Op *launch)
+{
+    bool may_wait = false;
+    region_visit(launch_region(launch), look_for_waits, &may_wait);
+    return !may_wait && !op_attr(launch, ATTR_panel);
+}
+
+/* Why blocks do not do the work of several; NULL: they can. */
+static const char *fault_of_turns(Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
+    if (!may_differ(launch)) return "they wait for others, or the author orders them";
+    if (!has_known_grid(pipeline->pass, launch)) return "their number depends on keys";
+    return has_room(pipeline) ? NULL : "what ends a block has no room beside the stages";
+}
+
+static bool is_persistent(Pipeline *pipeline)
+{
+    const char *fault = fault_of_turns(pipeline);
+    if (fault)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop whose blocks are not persistent: %s", fault);
+    return !fault;
+}
+
+/* ---- of a loop of one product ---- */
+
+/* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
+ * that the author makes behind the loop are parts of the consumers. */
+static const char *fault_of_place(const Pipeline *pipeline, bool copies)
+{
+    const char *fault = pipeline->nested ? fault_of_nest(pipeline) : NULL;
+    if (fault) return fault;
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].is_shared) return "a shared tile is used outside of the loop";
+    return starts_freely(pipeline, copies) ? NULL
+                                           : "memory that it copies may be written before the loop";
+}
+
+const char *fault_of_fill(const Pipeline *pipeline)
+{
+    if (pipeline->nested) return "the loop is within another loop or a branch";
+    return pipeline->by_tensor ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
+}
+
+static const char NO_ROOM[] = "shared memory has no room for stages beside the rest of the block";
+
+/* Whether a producer is worth what it takes; NULL: it is. */
+static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
+{
+    if (pipeline->by_tensor)
+        return costs_nothing(pipeline, dot)
+                   ? NULL
+                   : "a producer warp's registers would cost a block on each multiprocessor";
+    return is_alone(pipeline) ? NULL : "another block on the multiprocessor covers for this one";
+}
+
+const char *fault_of_split(Pipeline *pipeline, const Op *dot)
+{
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    const char *fault = fault_of_place(pipeline, false);
+    if (!fault) fault = fault_of_producer(pipeline, dot);
+    if (fault) return fault;
+    if (pipeline->consumers + producers_of(pipeline) > COST_SPLIT_THREADS)
+        return "a block may not have so many threads";
+    if (!are_known(pipeline)) return "what is copied depends on what threads compute";
+    pipeline->blocks = 1;
+    pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
+    if (pipeline->nested) return has_room(pipeline) ? NULL : NO_ROOM;
+    pipeline->persistent = is_persistent(pipeline);
+    return NULL;
+}
+
+/* ---- of several ---- */
+
+/* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
+static bool has_room_by_plan(const Pipeline *pipeline)
+{
+    Room room = {.facts = analysis_ranges(pipeline->pass->context),
+                 .bytes = COST_SHARED_MARGIN_SPLIT +
+                          (pipeline->stages - 1) * multi_buffer_bytes(pipeline)};
+    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
+    return room.bytes <= pipeline->pass->target->shared_bytes;
+}
+
+const char *fault_of_split_by_plan(Pipeline *pipeline)
+{
+    pipeline->by_tensor = are_by_tensor(pipeline);
+    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    const char *fault = fault_of_place(pipeline, true);
+    if (fault) return fault;
+    if (pipeline->consumers % WARPGROUP_SIZE ||
+        pipeline->consumers + WARP_SIZE > COST_SPLIT_THREADS)
+        return "a block has no warp to spare, or no whole warpgroups";
+    if (!are_known(pipeline)) return "where it copies from is not known to all threads";
+    return !pipeline->nested || has_room_by_plan(pipeline) ? NULL : NO_ROOM;
+}
+
+bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
+{
+    const Op *copy = buffer->copy;
+    bool can = is_by_tensor(pipeline, buffer);
+    for (int i = 0; i < copy->operand_count; i++)
+        can = can && (i == 1 || is_known(pipeline, copy->operands[i]));
+    return can;
+}
+
+/* Of tiles that are in use in the loop; with `before`, before it, too. Producers fill the stages
+ * that early; what is used behind the loop gets the room of stages. */
+static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
+{
+    Map seen = {0};
+    int64_t bytes = COST_SHARED_MARGIN_SPLIT;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (!multi_buffer_is_inside(use, pipeline->loop->regions[0]) &&
+            !(before && use->parent == pipeline->pass->launch &&
+              op_comes_before(use, pipeline->loop)))
+            continue;
+        for (int o = 0; o < use->operand_count; o++) {
+            if (use->operands[o]->type->kind != TYPE_SHARED) continue;
+            const Op *alloc = shared_root(use->operands[o]);
+            if (map_has(&seen, alloc) || multi_buffer_of(pipeline, alloc)) continue;
+            map_set(pipeline->pass->arena, &seen, alloc, (void *)(uintptr_t)alloc);
+            bytes += type_bytes(alloc->results[0].type);
+        }
+    }
+    return bytes;
+}
+
+/* Blocks that a multiprocessor runs at a time: of `more` warps beside the consumers, and bytes of
+ * shared memory beside the multi-buffers. */
+static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, int64_t beside)
+{
+    const int64_t buffer = pipeline->stages * multi_buffer_bytes(pipeline);
+    return cost_blocks_per_sm(pipeline->pass->target, pipeline->consumers / WARP_SIZE + more,
+                              (int)registers, buffer + beside);
+}
+
+/* What is needed is estimated: for the sake of a second block one unit more is tried. */
+static int64_t needed_at_most(const Pipeline *pipeline)
+{
+    const int more = pipeline->blocks > 1 ? pipeline->pass->target->register_unit : 0;
+    return consumer_registers(pipeline) + more;
+}
+
+typedef struct Sums {
+    int threads;
+    int64_t most;
+} Sums;
+
+static void look_at_sums(Op *op, void *context)
+{
+    Sums *sums = context;
+    if (op->code != OP_dot) return;
+    const int64_t words = type_elements(op->results[0].type) / sums->threads;
+    sums->most = words > sums->most ? words : sums->most;
+}
+
+/* Of a thread, in registers, of one product. */
+static int64_t largest_sums(const Pipeline *pipeline)
+{
+    Sums sums = {.threads = power_of_two_below(pipeline->consumers)};
+    region_visit(pipeline->pass->launch, look_at_sums, &sums);
+    return sums.most;
+}
+
+/* What all threads have at first, a warpgroup of producers among them, must be enough for any one
+ * product: ptxas looks no further. */
+static bool begins_with_enough(const Pipeline *pipeline)
+{
+    const int threads = pipeline->consumers + WARPGROUP_SIZE;
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && threads <= COST_SPLIT_THREADS &&
+           cost_registers_per_thread(pipeline->pass->target, threads / WARP_SIZE,
+                                     pipeline->blocks) >=
+               largest_sums(pipeline) + COST_OTHER_REGISTERS;
+}
+
+/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too
+ * few. */
+static bool fits_with_warpgroup(const Pipeline *pipeline, int64_t needed, int64_t beside)
+{
+    const int blocks = pipeline->blocks;
+    return blocks == 2 && begins_with_enough(pipeline) && needed <= needed_at_most(pipeline) &&
+           blocks_per_sm(pipeline, SETMAXNREG_LEAST, WARPGROUP_SIZE / WARP_SIZE, beside) >= blocks;
+}
+
+/* Whether threads read global memory in the loop, which other blocks cover for. */
+static bool loads_itself(const Op *loop)
+{
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
+        const Value *memory = op_has(op, READS) && op->code != OP_copy ? op_memory(op) : NULL;
+        if (memory && memory->type->kind == TYPE_VIEW) return true;
+    }
+    return false;
+}
+
+/* Iterations at most; 0: nothing is known. */
+static int64_t most_trips(const Pipeline *pipeline)
+{
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
+    const Facts begin = facts_of(facts, operand(pipeline->loop, begin)),
+                end = facts_of(facts, operand(pipeline->loop, end));
+    int64_t step = 1;
+    value_constant(operand(pipeline->loop, step), &step);
+    return end.high < INT32_MAX && begin.low > INT32_MIN ? (end.high - begin.low) / step : 0;
+}
+
+/* Copies far ahead, and several warpgroups whose work goes on beside each other, do for a long loop
+ * what one more block does for others. */
+static bool does_with_fewer(const Pipeline *pipeline, int blocks)
+{
+    const int64_t trips = most_trips(pipeline);
+    return blocks * pipeline->consumers > WARPGROUP_SIZE && !loads_itself(pipeline->loop) &&
+           (!trips || trips >= COST_LONG_LOOP);
+}
+
+/* Of a grid whose extents are known: the most that a multiprocessor gets at a time. */
+static int most_blocks(const Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    const int64_t count = pipeline->pass->target->sm_count;
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++) {
+        if (!value_constant(launch->operands[d], &extent) || extent > INT32_MAX) return INT32_MAX;
+        blocks = at_most(blocks * extent, INT32_MAX);
+    }
+    return (int)((blocks + count - 1) / count);
+}
+
+const char *share_registers(Pipeline *pipeline, int64_t needed)
+{
+    const int consumers = pipeline->consumers;
+    const int64_t beside = bytes_in_use(pipeline, true);
+    const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
+    pipeline->sets_maxnreg = false;
+    pipeline->blocks = blocks > 1 ? blocks : 1;
+    if (pipeline->blocks == 1) {
+        const bool lacks = needed > registers_for(pipeline, consumers + WARP_SIZE);
+        pipeline->sets_maxnreg = lacks && begins_with_enough(pipeline);
+        return lacks && !pipeline->sets_maxnreg ? "a producer warp leaves threads too few registers"
+                                                : NULL;
+    }
+    const int left = blocks_per_sm(pipeline, needed, 1, beside);
+    if (left >= at_most(blocks, most_blocks(pipeline))) return NULL;
+    pipeline->sets_maxnreg = fits_with_warpgroup(pipeline, needed, beside);
+    return pipeline->sets_maxnreg || does_with_fewer(pipeline, left)
+               ? NULL
+               : "a producer warp's registers would cost a block on each multiprocessor";
+}
+
+int64_t registers_left(const Pipeline *pipeline)
+{
+    const int consumers = pipeline->consumers;
+    return pipeline->sets_maxnreg
+               ? needed_at_most(pipeline)
+               : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
+                         pipeline->pass->target->registers_per_thread);
+}
+
+/* So many tiles of each length that the L2 cache holds what they read. */
+static int group_of(const Pipeline *pipeline)
+{
+    const int64_t trips = most_trips(pipeline);
+    const int64_t group =
+        COST_L2_BYTES / (multi_buffer_bytes(pipeline) * (trips ? trips : COST_LONG_LOOP));
+    return group > 1 ? (int)group : 1;
+}
+
+/* Tiles of one length, or that get shorter along one index, and are short: of long ones blocks
+ * would have more to do than others at the end, where the machine gives the next tile to who is
+ * done. */
+static bool has_order(Pipeline *pipeline, int64_t cycles)
+{
+    const int64_t trips = most_trips(pipeline);
+    const bool short_ones = trips && trips * cycles <= COST_UNEVEN_CYCLES;
+    bool steady = true;
+    for (int dim = 0; dim < 3; dim++) {
+        const Trend trend = block_trend_of_trips(pipeline->loop, dim);
+        if (trend == TREND_FALLS && steady && short_ones)
+            pipeline->raster = (PersistentRaster){dim, group_of(pipeline)};
+        else if (trend != TREND_STEADY)
+            return false;
+        steady = steady && trend == TREND_STEADY;
+    }
+    return true;
+}
+
+/* A block that has a multiprocessor to itself: its producers copy for the next tile while the
+ * consumers end this one. */
+bool takes_turns(Pipeline *pipeline, int64_t cycles)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    return pipeline->blocks == 1 && !launch_is_cluster_or_cooperative(launch) &&
+           may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
+           has_room_by_plan(pipeline) && has_order(pipeline, cycles);
+}
+
+void plan_groups(Pipeline *pipeline)
+{
+    const bool goes_on = pipeline->persistent || pipeline->nested;
+    pipeline->producers = producers_of(pipeline);
+    pipeline->registers = pipeline->sets_maxnreg ? consumer_registers(pipeline) : 0;
+    pipeline->consumers_first = goes_on || is_room_beside(pipeline);
+}
