@@ -99,4 +99,5 @@ def main():
         sys.exit(USAGE)
 
 
-main()
+if __name__ == "__main__":
+    main()

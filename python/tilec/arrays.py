@@ -201,6 +201,8 @@ def empty_like(model, code, shape):
         dtype = _named_type(jax.numpy, code, "JAX")
         return jax.device_put(jax.numpy.empty(shape, dtype), owner.device)
     torch = sys.modules.get("torch")
+    if torch is None and owner is None and not device_module.is_emulator():
+        import torch  # numpy's arrays are in the host's memory
     if torch is not None and (owner is None or isinstance(owner, torch.Tensor)):
         device = ("cpu" if device_module.is_emulator() else "cuda") if owner is None else owner.device
         packed = getattr(torch, "float4_e2m1fn_x2", None) if asked == FLOAT4 else None

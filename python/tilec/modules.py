@@ -67,6 +67,8 @@ class DialectModule(types.ModuleType):
         else:
             try:
                 value = self.converted(name, getattr(remote, name))
+                if isinstance(value, Remote):
+                    value.__dict__.setdefault("__name__", name)
             except native.CompileError as error:
                 raise AttributeError(f"{self.__name__} has no {name!r}: {error}") from None
         self.__dict__[name] = value

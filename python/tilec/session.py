@@ -179,8 +179,14 @@ def give(text):
         return _plain(the.run("\n".join(statements))["values"][0])
 
 
+# Set by a dialect: what the Text of an expression that kernels alone have is, outside of one.
+in_kernel = None
+
+
 def evaluate(text):
     """What the expression is: a plain value as Python has it, else a Remote."""
+    if in_kernel is not None and any([getattr(part, "is_of_kernel", False) for part in text.parts]):
+        return in_kernel(text)
     remote = Remote(text)
     value, plain = give(Text(remote, " if core.is_told(", remote, ") else ..."))
     return value if plain else remote
@@ -188,6 +194,8 @@ def evaluate(text):
 
 class Remote:
     """A value of the interpreter's; what it is asked, it asks there."""
+
+    is_of_kernel = False
 
     def __init__(self, text):
         self.__dict__["_text"] = text if isinstance(text, Text) else Text(text)
@@ -214,7 +222,13 @@ class Remote:
         return self._known[name]
 
     def __call__(self, *args, **kwargs):
-        return evaluate(call_text(self, args, kwargs))
+        text = call_text(self, args, kwargs)
+        try:
+            return evaluate(text)
+        except native.CompileError as error:
+            if in_kernel is None or "works in a kernel only" not in str(error):
+                raise
+        return in_kernel(text)
 
     def __getitem__(self, index):
         return evaluate(Text(self, "[", text_of(index), "]"))

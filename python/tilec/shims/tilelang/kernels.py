@@ -55,6 +55,20 @@ class PrimFunc(Decorated):
         super().__init__(function, around)
         self.attrs = {}
         self.kernel = None
+        self.look()
+
+    def look(self):
+        """What the dialect itself refuses of the kernel's text is refused where the kernel is defined; all else when it is needed."""
+        try:
+            with session.lock:
+                statements = []
+                Remote(Text("core.kernel_text(", self.__tile_remote__(), ".compile())")).bind(statements)
+                session.the.run("\n".join(statements))
+        except (ValueError, TypeError, AssertionError) as error:
+            if isinstance(error, native.CompileError) and str(error).startswith(self.function.__code__.co_filename):
+                raise
+        except (native.Error, session.Unspeakable):
+            pass
 
     def with_attr(self, name, value=None):
         self.attrs.update(name if isinstance(name, dict) else {name: value})

@@ -1,0 +1,1 @@
+"""tilelang.language.tir: what tilelang.language has, too."""
