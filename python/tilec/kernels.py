@@ -61,6 +61,7 @@ class Compiled(Callee):
     def __init__(self, remote, parameters=(), built=()):
         super().__init__(remote, parameters)
         self.built = list(built)
+        self.code = None
 
     def structure(self):
         """Of the call that was planned last, else of what was built; None: nothing is known before a call."""
@@ -68,11 +69,24 @@ class Compiled(Callee):
             return self.last.launches[-1].structure()
         return structure(self.built[-1]["kernel"]) if self.built else None
 
-    def code_text(self):
-        """PTX, or the IR where there is none."""
+    def ptx(self):
+        """That of the GPU, on the emulator of sm_90a; None: it is known with a call's arguments alone."""
         known = self.structure()
         text = ptx_of(known) if known is not None else None
-        return text if text is not None else session.evaluate(Text("core.kernel_text(", self.remote, ")"))
+        if text is not None or not self.built:
+            return text
+        with session.lock, session.the.another(device.computes() or [90], ["--ptxas=none"]):
+            statements = []
+            self.remote.bind(statements)
+            built = session.the.run("\n".join(statements))["built"] if statements else self.remote._built
+            return ptx_of(structure(built[-1]["kernel"]))
+
+    def code_text(self):
+        """PTX, or the IR where there is none."""
+        if self.code is None:
+            text = self.ptx()
+            self.code = text if text is not None else session.evaluate(Text("core.kernel_text(", self.remote, ")"))
+        return self.code
 
     def resources(self):
         """Registers, spilled bytes, shared memory and warps of each launch."""

@@ -5,6 +5,7 @@ is needed, once, and bound to a name in the interpreter. An interpreter that met
 everything is evaluated anew, when it is needed again.
 """
 
+import contextlib
 import math
 import os
 import threading
@@ -38,13 +39,14 @@ def with_results(kernel, results):
         self.generation = 0
         self.calls = 0
         self.words = []
+        self.computes = None  # those of the device
 
     def open(self):
         if self.interpreter is None or self.calls > self.MOST_CALLS:
             folder = cache_folder()
             words = self.words + ([f"--cache={folder}"] if folder else ["--no-cache"])
-            self.interpreter = native.Interpreter(device.computes(), words)
-            self.generation += 1
+            self.interpreter = native.Interpreter(device.computes() if self.computes is None else self.computes, words)
+            self.generation = next(_generations)
             self.calls = 0
             self.interpreter.run(self.PREAMBLE)
         return self.interpreter
@@ -61,12 +63,24 @@ def with_results(kernel, results):
             print(answer["printed"], end="")
         return answer
 
+    @contextlib.contextmanager
+    def another(self, computes, words):
+        """For a while another interpreter is asked, which compiles for these GPUs and has these options, too."""
+        kept = self.interpreter, self.generation, self.calls, self.words, self.computes
+        self.interpreter, self.words, self.computes = None, self.words + words, computes
+        try:
+            yield
+        finally:
+            self.leave()
+            self.interpreter, self.generation, self.calls, self.words, self.computes = kept
+
     def leave(self):
         if self.interpreter is not None:
             self.interpreter.close()
         self.interpreter = None
 
 
+_generations = iter(range(1, 1 << 62))
 the = Session()
 _numbers = iter(range(1, 1 << 62))
 
