@@ -12,7 +12,7 @@ from tilelang.rocm.target import check_hip_availability
 from warp.sparse import bsr_zeros
 
 print(GemmMMA, check_hip_availability(), isinstance(3, tvm.tirx.Var))
-for use in (lambda: GemmMMA(1), lambda: tvm.tirx.Var("x", "int32"), lambda: bsr_zeros(1)):
+for use in (lambda: GemmMMA(1), lambda: tvm.tirx.IterVar("x", "int32"), lambda: bsr_zeros(1)):
     try:
         use()
     except ImportError as error:
