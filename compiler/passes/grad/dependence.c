@@ -86,7 +86,7 @@ void find_dependent(Grad *grad, Region *region)
 
 /* ---- memory that moves ---- */
 
-static const Op *allocation_of(const Op *op)
+const Op *allocation_of(const Op *op)
 {
     for (int i = 0; i < op->operand_count; i++) {
         const Value *memory = op->operands[i];
