@@ -7,6 +7,7 @@ from tilus import float64
 many = Cholesky(32).compile()
 blocked = BlockCholesky(32, float64).compile()
 solved = BlockSolve(32, 32, float64).compile()
+alone = BlockSolve(1, 32, float64).compile()
 END
 for arch in sm_90a sm_80 sm_120; do
   echo "$arch"
