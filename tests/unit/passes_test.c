@@ -1006,6 +1006,115 @@ static void test_analyses(void **state)
     fixture_close(&fixture);
 }
 
+/* ---- what the planner of pipelined loops moves ---- */
+
+/* Behind the product %p of an iteration, and before the sum that it is added to: %q. */
+typedef struct LoopOp {
+    OpCode code;
+    const char *body;
+} LoopOp;
+
+static const LoopOp loop_ops[] = {
+    {OP_dot, "%h = cast %p : tile<f16, [64, 64]>\n%q = dot %h, %y, %acc0 : tile<f32, [64, 64]>"},
+    {OP_load,
+     "%l = load %vd, %r, %zero : tile<f32, [64, 64]>\n%q = add %p, %l : tile<f32, [64, 64]>"},
+    {OP_store, "store %vd, %p, %r, %zero\n%q = neg %p : tile<f32, [64, 64]>"},
+    {OP_shared_load,
+     "%l = shared_load %st : tile<f32, [64, 64]>\n%q = add %p, %l : tile<f32, [64, 64]>"},
+    {OP_shared_store, "shared_store %st, %p\n%q = neg %p : tile<f32, [64, 64]>"},
+    {OP_gather,
+     "%w = splat %r : tile<i32, [64, 64]>\n%l = gather %vd, %w, %w : tile<f32, [64, 64]>\n"
+     "%q = add %p, %l : tile<f32, [64, 64]>"},
+    {OP_put, "%w = splat %r : tile<i32, [64, 64]>\nput %vd, %p, %w, %w\n"
+             "%q = neg %p : tile<f32, [64, 64]>"},
+    {OP_atomic, "%w = splat %r : tile<i32, [64, 64]>\n"
+                "%l = atomic %vd, %p, %w, %w {mode = add, order = relaxed, scope = gpu} : "
+                "tile<f32, [64, 64]>\n"
+                "%q = add %p, %l : tile<f32, [64, 64]>"},
+    {OP_element_load,
+     "%l = element_load %vd, %r, %zero : f32\n%w = splat %l : tile<f32, [64, 64]>\n"
+     "%q = add %p, %w : tile<f32, [64, 64]>"},
+    {OP_element_store, "element_store %vd, %z, %r, %zero\n%q = neg %p : tile<f32, [64, 64]>"},
+    {OP_element_atomic,
+     "%l = element_atomic %vd, %z, %z, %r, %zero {mode = add, order = relaxed, scope = gpu} : f32\n"
+     "%q = neg %p : tile<f32, [64, 64]>"},
+    {OP_sync, "sync\n%q = neg %p : tile<f32, [64, 64]>"},
+    {OP_abs, "%q = abs %p : tile<f32, [64, 64]>"},
+};
+
+/* A loop of a product and the op: whether producers copy for it, by a plan. */
+static bool is_planned(const char *body)
+{
+    Session *session = session_new();
+    const char *text = arena_printf(
+        session->arena,
+        "kernel @k export k stage TYPED (%%a: ptr<f16, global> multiple 16, %%b: ptr<f16, global> "
+        "multiple 16, %%c: ptr<f32, global> multiple 16, %%d: ptr<f32, global> multiple 16) {\n"
+        "%%one = const {value = 1} : i32\n"
+        "launch %%one, %%one, %%one {warps = 4} {\n"
+        "%%u = const {value = 1} : i32\n"
+        "%%zero = const {value = 0} : i32\n"
+        "%%R = const {value = 512} : i32\n"
+        "%%K = const {value = 64} : i32\n"
+        "%%va = view %%a, %%R, %%K, %%K, %%u : view<f16, [512, 64], [64, 1]>\n"
+        "%%vb = view %%b, %%R, %%K, %%K, %%u : view<f16, [512, 64], [64, 1]>\n"
+        "%%vc = view %%c, %%K, %%K, %%K, %%u : view<f32, [64, 64], [64, 1]>\n"
+        "%%vd = view %%d, %%R, %%K, %%K, %%u : view<f32, [512, 64], [64, 1]>\n"
+        "%%sa = shared_alloc : shared<f16, [64, 64]>\n"
+        "%%sb = shared_alloc : shared<f16, [64, 64]>\n"
+        "%%st = shared_alloc : shared<f32, [64, 64]>\n"
+        "%%z = const {number = 0.0} : f32\n"
+        "%%acc0 = splat %%z : tile<f32, [64, 64]>\n"
+        "%%e = const {value = 8} : i32\n"
+        "%%acc = for %%zero, %%e, %%u, %%acc0 {stages = 3} : tile<f32, [64, 64]> (%%i: i32, %%old: "
+        "tile<f32, [64, 64]>) {\n"
+        "%%r = mul %%i, %%K : i32\n"
+        "copy %%va, %%sa, %%r, %%zero\n"
+        "copy %%vb, %%sb, %%r, %%zero\n"
+        "%%x = shared_load %%sa : tile<f16, [64, 64]>\n"
+        "%%y = shared_load %%sb : tile<f16, [64, 64]>\n"
+        "%%p = dot %%x, %%y, %%acc0 : tile<f32, [64, 64]>\n"
+        "%s\n"
+        "%%new = add %%old, %%q : tile<f32, [64, 64]>\n"
+        "yield %%new\n"
+        "}\n"
+        "store %%vc, %%acc, %%zero, %%zero\n"
+        "}\n"
+        "}\n",
+        body);
+    Fixture fixture = fixture_open(text);
+    fixture.target = target_find("sm_90a");
+    assert_true(kernel_verify(fixture.kernel));
+    assert_true(fixture_run_pass(&fixture, pass_bounds));
+    assert_true(fixture_run_pass(&fixture, pass_multi_buffer));
+    const bool planned = fixture_count(&fixture, OP_producer_commit) > 0;
+    fixture_close(&fixture);
+    session_free(session);
+    return planned;
+}
+
+/* Its trait alone says that an op that touches memory may be in a planned loop: each that has it is
+ * tried here, and some that have not. */
+static void test_planned_ops(void **state)
+{
+    (void)state;
+    for (int code = 0; code < OP_COUNT; code++) {
+        const OpTraits traits = op_info((OpCode)code)->traits;
+        const LoopOp *row = NULL;
+        for (size_t i = 0; i < sizeof loop_ops / sizeof *loop_ops; i++)
+            if (loop_ops[i].code == (OpCode)code) row = &loop_ops[i];
+        if (!row && (traits & PLANNED))
+            fail_msg("no loop here has a %s, which has the trait PLANNED",
+                     op_info((OpCode)code)->name);
+        if ((traits & PLANNED) && (traits & WRITES) && !(traits & STORES))
+            fail_msg("%s writes, and has not the trait by which its order is kept",
+                     op_info((OpCode)code)->name);
+        if (row && is_planned(row->body) != ((traits & (PLANNED | PURE)) != 0))
+            fail_msg("a loop with a %s is %s", op_info((OpCode)code)->name,
+                     traits & (PLANNED | PURE) ? "not planned" : "planned");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1020,7 +1129,7 @@ int main(void)
         cmocka_unit_test(test_disagreement), cmocka_unit_test(test_hoisting),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_all_passes),
         cmocka_unit_test(test_needs),        cmocka_unit_test(test_order_of_passes),
-        cmocka_unit_test(test_analyses),
+        cmocka_unit_test(test_analyses),     cmocka_unit_test(test_planned_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
