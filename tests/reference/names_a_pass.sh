@@ -12,6 +12,15 @@ case='tests/exec/register_parts.tile | Parts(float32, 16, 8, 1, 8, 8, 0, 0) | | 
 out=$(BREAK_AFTER=infer_layout BREAK='s/\(%src = shared_view .*\), watched = 1}\(.*\)#l[0-9]*>/\1, aligned = 1, watched = 1}\2{shape [8, 8] block [8, 8] reg [[0,1],[0,2],[0,4],[1,0],[2,0],[4,4]]}>/' tests/reference/check "$case" 2>&1) && { echo "a part that lies elsewhere went unseen"; exit 1; }
 grep -q '\.infer_layout\.ir: it cannot be run' <<<"$out" || { echo "$out"; exit 1; }
 grep -q '{aligned} promises what does not hold' <<<"$out" || { echo "$out"; exit 1; }
+# Copies joined from the other arm's place; each of the two tiles that one became where the other one belongs.
+case=$(grep '| either |' tests/reference/cases)
+out=$(BREAK_AFTER=join_copies BREAK='s/\(= select %[^,]*\), \(%[^,]*\), \(%[^ ]*\)/\1, \3, \2/' tests/reference/check "$case" 2>&1) && { echo "copies of the other arm went unseen"; exit 1; }
+grep -q '\.join_copies\.ir: Out\[0\] is' <<<"$out" || { echo "$out"; exit 1; }
+case=$(grep '| gradients |' tests/reference/cases | sed 's/128/192/g; s/=2x64/=3x64/')
+for tiles in 'd\.1 :/d :' 'd :/d.1 :'; do
+    out=$(BREAK_AFTER=split_tiles BREAK="s/shared_load %${tiles%/*}/shared_load %${tiles#*/}/" tests/reference/check "$case" 2>&1) && { echo "another tile went unseen"; exit 1; }
+    grep -q '\.split_tiles\.ir: ' <<<"$out" || { echo "$out"; exit 1; }
+done
 # What it does not know it says, and that a loop waits for a block which comes later.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
