@@ -55,6 +55,9 @@ class DialectModule(types.ModuleType):
 
     described = frozenset()  # names that annotations are made by
 
+    def __tile_remote__(self):
+        return self.__dict__["_remote"]
+
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)

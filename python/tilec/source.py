@@ -31,6 +31,7 @@ class File:
                 first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
                 self.found[node.name, first] = node
         self.mentioned = {}
+        self.lambdas = [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
 
     def node(self, name, line):
         """The definition of that name that begins at the line, or is the innermost around it."""
@@ -213,8 +214,40 @@ def class_definition(cls, around=None):
     return _located(cls, path, line, around, _functions_of(cls), cls.__module__)
 
 
+def _lambda_node(value):
+    """Its text's, if no other one of the same parameters begins at its line."""
+    code = value.__code__
+    named = list(code.co_varnames[: code.co_argcount])
+    found = [node for node in file_of(code.co_filename).lambdas
+             if node.lineno == code.co_firstlineno and [one.arg for one in node.args.args] == named]
+    if len(found) != 1:
+        raise Unspeakable(f"{code.co_filename}:{code.co_firstlineno}: {len(found)} functions without a name are alike there")
+    return found[0]
+
+
+def lambda_text(value):
+    """The expression that a function without a name is, in one whose parameters are the names around it."""
+    node = _lambda_node(value)
+    around = _cells(value)
+    for part in ast.walk(node.body):
+        if isinstance(part, ast.Name) and part.id in value.__globals__ and part.id not in value.__code__.co_varnames:
+            around.setdefault(part.id, value.__globals__[part.id])
+    told = []
+    for name, item in around.items():
+        try:
+            told.append((name, text_of(item)))
+        except Unspeakable:
+            continue
+    values = [Text(text, ", ") for _, text in told]
+    return Text("(lambda ", ", ".join([name for name, _ in told]), ": ", ast.unparse(node), ")(", *values, ")")
+
+
 def function_text(value):
     """For session.speakers: a function or class of the program."""
+    if isinstance(value, types.FunctionType) and value.__name__ == "<lambda>" and os.path.exists(value.__code__.co_filename):
+        if value not in _definitions:
+            _definitions[value] = Remote(lambda_text(value))
+        return Text(_definitions[value])
     if not isinstance(value, (types.FunctionType, type)) or value.__module__ in ("builtins", "numpy", "torch"):
         return None
     if value not in _definitions:
