@@ -238,7 +238,7 @@ static bool stage_results(Eval *eval, Scope *scope)
     Value *extents[TYPE_RANK];
     for (size_t i = 0; i < signature->parameters.count; i++) {
         const KernelParameter *parameter = &signature->parameters.data[i];
-        if (!parameter->is_result) continue;
+        if (!parameter->is_result || parameter->is_declared) continue;
         if (!tensor_extents(eval, parameter, extents)) return false;
         Object *object =
             result_new(eval, parameter->name, parameter->tensor->dtype, parameter->tensor->rank,

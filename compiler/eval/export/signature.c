@@ -357,8 +357,9 @@ static bool mark_results(Eval *eval, Span at, Signature *out)
         int64_t index = given < 0 ? given + count : given;
         KernelParameter *parameter =
             index >= 0 && index < count ? &out->parameters.data[index] : NULL;
-        if (parameter == NULL || parameter->tensor == NULL || parameter->tensor->any_dtype ||
-            parameter->is_result) {
+        const bool is_said_later = parameter != NULL && parameter->is_declared;
+        if (parameter == NULL || parameter->is_result ||
+            (!is_said_later && (parameter->tensor == NULL || parameter->tensor->any_dtype))) {
             FAIL(eval, no_result_tensor, at, (long long)given);
             return false;
         }

@@ -199,7 +199,8 @@ static bool leaves_tensors_open(const Signature *signature, Object *const *value
 {
     bool open = false;
     for (size_t i = 0; i < signature->parameters.count; i++)
-        open |= signature->parameters.data[i].is_declared && values[i] == NULL;
+        open |= signature->parameters.data[i].is_declared && values[i] == NULL &&
+                !signature->parameters.data[i].is_result;
     return open;
 }
 
@@ -215,7 +216,7 @@ Object *specialise_values(Eval *eval, const Signature *signature, Object **value
         Object *value = values[i] != NULL ? values[i] : open_value(eval, signature, i);
         Specialisation *new = object->as.specialisation;
         new->keys[i] = tuning_key(eval, new, parameter->name);
-        if (new->told != NULL && value == NULL && parameter->is_declared) {
+        if (new->told != NULL && value == NULL && parameter->is_declared && !parameter->is_result) {
             new->keys[i] = eval->none;
             new->is_tensor[i] = true;
         }

@@ -650,6 +650,23 @@ bool tensors_take_told(Eval *eval, const Specialisation *specialisation)
     return true;
 }
 
+/* One that the call makes: its extents are those that others have told by now. */
+static bool declare_result(Eval *eval, const KernelParameter *parameter)
+{
+    Value *extents[TYPE_RANK];
+    if (eval->staging->looks_ahead) return true;
+    if (parameter->tensor->any_dtype)
+        return FAIL(eval, no_result_tensor, parameter->span, (long long)parameter->result_order),
+               false;
+    if (!tensor_extents(eval, parameter, extents)) return false;
+    Object *result =
+        result_new(eval, parameter->name, parameter->tensor->dtype, parameter->tensor->rank,
+                   extents, parameter->span, parameter->result_order);
+    binding_put(eval, bindings_make(eval, &eval->frame->scope->bindings, parameter->name), result,
+                parameter->span);
+    return true;
+}
+
 bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
 {
     Staging *staging = eval->staging;
@@ -663,6 +680,7 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at)
     }
     parameter.tensor = type->as.tensor;
     parameter.span = at;
+    if (parameter.is_result) return declare_result(eval, &parameter);
     if (*key != NULL && (*key)->kind == OBJECT_TUPLE &&
         (*key = unpacked_key(eval, &parameter, *key, staging->at)) == NULL)
         return false;

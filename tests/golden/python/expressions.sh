@@ -106,3 +106,38 @@ def empty(A: T.Tensor((64,), T.float32)):
         A[0] = 1.0
 END
 python3 -m tilec run expressions.py 2>&1 | grep -v '^  File\|^    \|^Traceback'
+# ---- what a kernel's text says of itself
+cat >attributes.py <<'END'
+import tilelang
+import tilelang.language as T
+from tilelang.transform import PassConfigKey
+
+
+@T.prim_func
+def returns(A):
+    A: T.Tensor[[32], T.float32]
+    T.annotate_pass_configs({PassConfigKey.TL_ENABLE_FAST_MATH: True})
+    B = T.empty([32], T.float32)
+    with T.Kernel(1, threads=32):
+        for i in T.Parallel(32):
+            B[i] = A[i]
+    return B
+
+
+@T.prim_func
+def declares(A, B):
+    A: T.Tensor[[32], T.float32]
+    B: T.Tensor[[32], T.float32]
+    T.annotate_compile_flags(["--use_fast_math"])
+    with T.Kernel(1, threads=32):
+        for i in T.Parallel(32):
+            B[i] = A[i]
+
+
+print(returns.attrs, declares.attrs, tilelang.compile(declares, out_idx=-1).prim_func.attrs["tilelang_out_idx"])
+try:
+    tilelang.compile(returns, out_idx=[-1])
+except ValueError as error:
+    print(error)
+END
+python3 -m tilec run attributes.py

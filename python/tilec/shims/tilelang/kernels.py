@@ -1,12 +1,14 @@
 """What the decorators make of functions: their texts are compiled, and they are never run in Python."""
 
 import ast
+import copy
 import inspect
 
 from tilec import native, session, source
 from tilec.calls import Given, joined
 from tilec.kernels import Compiled, tensors_of
 from tilec.session import Remote, Text
+from tilelang.attributes import attributes_of
 
 
 class Decorated:
@@ -53,7 +55,7 @@ class PrimFunc(Decorated):
 
     def __init__(self, function, around):
         super().__init__(function, around)
-        self.attrs = {}
+        self.attrs = attributes_of(function)
         self.kernel = None
         self.look()
 
@@ -71,8 +73,9 @@ class PrimFunc(Decorated):
             pass
 
     def with_attr(self, name, value=None):
-        self.attrs.update(name if isinstance(name, dict) else {name: value})
-        return self
+        made = copy.copy(self)
+        made.attrs = {**self.attrs, **(name if isinstance(name, dict) else {name: value})}
+        return made
 
     def __call__(self, *args, **kwargs):
         if self.kernel is None:
@@ -121,6 +124,8 @@ class JITKernel(Listing):
             out_idx = parameters if parameters != () else out_idx
             remote, parameters = prim_func.__tile_remote__(), prim_func.parameters
         if out_idx is not None:
+            if prim_func is not None and "tilelang_out_idx" in prim_func.attrs:
+                raise ValueError(f"Out index conflict: {prim_func.__name__} returns what it makes, and out_idx is {out_idx}")
             remote = Remote(Text("with_results(", remote, ", ", session.text_of(_indices(out_idx)), ")"))
         # errors come now, and what takes no keys is built
         self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
@@ -130,6 +135,9 @@ class JITKernel(Listing):
             built = session.the.run("\n".join(statements))["built"]
         super().__init__(self.made, parameters, built)
         self.prim_func = prim_func
+        if prim_func is not None and out_idx is not None:
+            self.prim_func = prim_func.with_attr("tilelang_out_idx", _indices(out_idx))
+        self.dynamic_symbolic_map = None  # of extents: each call finds them
         self.out_idx = out_idx
         self.config = config
         self.target = target
