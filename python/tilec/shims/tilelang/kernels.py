@@ -4,7 +4,7 @@ import ast
 import copy
 import inspect
 
-from tilec import native, session, source
+from tilec import arrays, device, native, session, source
 from tilec.calls import Given, joined
 from tilec.kernels import Compiled, tensors_of
 from tilec.session import Remote, Text
@@ -107,8 +107,37 @@ def _is_kernel(node):
     return any(isinstance(part, ast.Attribute) and part.attr in words for part in ast.walk(node))
 
 
+class Address:
+    """Memory of the device's that a number tells of, where a kernel takes a pointer."""
+
+    def __init__(self, pointer):
+        self.pointer = pointer
+
+    def __tile_facts__(self):
+        place = (arrays.CPU, 0) if device.is_emulator() else (arrays.CUDA, 0)
+        return arrays.Facts(self.pointer, arrays.CODES["uint8"], (1 << 40,), (1,), place, self)
+
+
+def pointers_of(function):
+    """Which of the function's parameters are pointers, by their numbers."""
+    found = []
+    for i, (name, one) in enumerate(inspect.signature(function).parameters.items()):
+        words = getattr(getattr(one.annotation, "text", None), "parts", ())
+        if words and words[-1] in (".ptr", ".handle", ".Ptr") or str(one.annotation) in ("T.ptr", "T.handle"):
+            found.append(i)
+    return found
+
+
 class Listing(Compiled):
     """Of several results it gives a list."""
+
+    pointers = ()
+
+    def __call__(self, *args, **kwargs):
+        for i in self.pointers:
+            if i < len(args) and type(args[i]) is int:
+                args = args[:i] + (Address(args[i]),) + args[i + 1 :]
+        return super().__call__(*args, **kwargs)
 
     def call(self, args, kwargs, stream=None):
         given = super().call(args, kwargs, stream)
@@ -137,6 +166,7 @@ class JITKernel(Listing):
         self.prim_func = prim_func
         if prim_func is not None and out_idx is not None:
             self.prim_func = prim_func.with_attr("tilelang_out_idx", _indices(out_idx))
+        self.pointers = pointers_of(prim_func.function) if prim_func is not None else ()
         self.dynamic_symbolic_map = None  # of extents: each call finds them
         self.out_idx = out_idx
         self.config = config

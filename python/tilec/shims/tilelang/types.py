@@ -10,8 +10,9 @@ _TORCH = {"float8_e4m3": "float8_e4m3fn", "boolean": "bool", "int4": "int8", "ui
 _SHORT = {"short": "int16", "int": "int32", "uint": "uint32", "long": "int64", "half": "float16", "float": "float32", "double": "float64"}
 _FLOATS = ("float16", "float32", "float64", "bfloat16", "tfloat32", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
            "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn")
+UNPACKED = "float4_e2m1_unpacked"  # each in a byte of its own
 _WIDE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", *_FLOATS)
-NAMES = ("bool", *_SHORT, "int4", "uint4", *_WIDE, *[f"{name}x{lanes}" for name in _WIDE for lanes in (2, 4, 8, 16, 32, 64)])
+NAMES = ("bool", *_SHORT, "int4", "uint4", UNPACKED, *_WIDE, *[f"{name}x{lanes}" for name in _WIDE for lanes in (2, 4, 8, 16, 32, 64)])
 _KNOWN = frozenset(NAMES)
 _FORM = re.compile(r"([a-z]+)(\d*)(_\w+?)?(?:x(\d+))?$")
 
@@ -24,6 +25,7 @@ class dtype(str):
             return name
         if not isinstance(name, str):
             name = str(name).removeprefix("torch.")
+        name = name.removeprefix("custom[").removesuffix("]8")
         return super().__new__(cls, _SHORT.get(name, name))
 
     @staticmethod
@@ -61,13 +63,22 @@ class dtype(str):
     @property
     def bits(self):
         """Of one of its lanes."""
-        return 8 if self == "bool" else int(_FORM.match(self)[2])
+        return 8 if self in ("bool", UNPACKED) else int(_FORM.match(self)[2])
 
     @property
     def itemsize(self):
         return (self.bits * self.lanes + 7) // 8
 
     bytes = itemsize
+
+    def is_float4_e2m1fn(self):
+        return self.element == "float4_e2m1fn"
+
+    def is_float4_e2m1_unpacked(self):
+        return self == UNPACKED
+
+    def is_float4(self):
+        return self.is_float4_e2m1fn() or self.is_float4_e2m1_unpacked()
 
     @property
     def lanes(self):

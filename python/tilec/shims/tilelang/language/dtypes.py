@@ -6,16 +6,15 @@ from tilelang.types import dtype
 
 
 def is_float4(value):
-    return dtype(value).startswith("float4_")
+    return dtype(value).is_float4()
 
 
 def is_float4_e2m1fn(value):
-    return dtype(value).element == "float4_e2m1fn"
+    return dtype(value).is_float4_e2m1fn()
 
 
 def is_float4_e2m1_unpacked(value):
-    """No array has such elements."""
-    return False
+    return dtype(value).is_float4_e2m1_unpacked()
 
 
 def get_tvm_dtype(value):
