@@ -215,11 +215,14 @@ def class_definition(cls, around=None):
 
 
 def _lambda_node(value):
-    """Its text's, if no other one of the same parameters begins at its line."""
+    """Its text's: of those that begin at its line the one with its parameters, whose body stands where it does."""
     code = value.__code__
     named = list(code.co_varnames[: code.co_argcount])
     found = [node for node in file_of(code.co_filename).lambdas
              if node.lineno == code.co_firstlineno and [one.arg for one in node.args.args] == named]
+    if len(found) > 1 and hasattr(code, "co_positions"):
+        begins = {(line, column) for line, _, column, _ in code.co_positions()}
+        found = [node for node in found if (node.body.lineno, node.body.col_offset) in begins]
     if len(found) != 1:
         raise Unspeakable(f"{code.co_filename}:{code.co_firstlineno}: {len(found)} functions without a name are alike there")
     return found[0]

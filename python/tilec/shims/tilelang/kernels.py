@@ -52,6 +52,7 @@ class PrimFunc(Decorated):
     """A kernel function that is compiled by tilelang.compile(), or called."""
 
     word = "prim_func"
+    dropped = ()
 
     def __init__(self, function, around):
         super().__init__(function, around)
@@ -82,6 +83,13 @@ class PrimFunc(Decorated):
             self.kernel = Listing(self.__tile_remote__(), self.parameters)
         return self.kernel(*args, **kwargs)
 
+    def simplified(self):
+        """Without the tensors that nothing in it uses: calls don't give them."""
+        made = copy.copy(self)
+        text = self.script()
+        made.dropped = [name for name in self.parameters if f"tensor %{name} [" in text and text.count(f"%{name}") == 2]
+        return made
+
     def script(self, **options):
         return session.evaluate(Text("core.kernel_text(", self.__tile_remote__(), ".compile())"))
 
@@ -107,6 +115,10 @@ def _is_kernel(node):
     return any(isinstance(part, ast.Attribute) and part.attr in words for part in ast.walk(node))
 
 
+def place():
+    return (arrays.CPU, 0) if device.is_emulator() else (arrays.CUDA, 0)
+
+
 class Address:
     """Memory of the device's that a number tells of, where a kernel takes a pointer."""
 
@@ -114,8 +126,7 @@ class Address:
         self.pointer = pointer
 
     def __tile_facts__(self):
-        place = (arrays.CPU, 0) if device.is_emulator() else (arrays.CUDA, 0)
-        return arrays.Facts(self.pointer, arrays.CODES["uint8"], (1 << 40,), (1,), place, self)
+        return arrays.Facts(self.pointer, arrays.CODES["uint8"], (1 << 40,), (1,), place(), self)
 
 
 def pointers_of(function):
@@ -128,12 +139,26 @@ def pointers_of(function):
     return found
 
 
+class Unused:
+    """A tensor that a kernel takes, and nothing in it reads or writes."""
+
+    def __init__(self, code, shape):
+        self.code = code
+        self.shape = shape
+
+    def __tile_facts__(self):
+        return arrays.Facts(4096, self.code, self.shape, arrays.packed(self.shape), place(), self)
+
+
 class Listing(Compiled):
     """Of several results it gives a list."""
 
     pointers = ()
+    dropped = {}  # numbers of parameters, and what stands for them
 
     def __call__(self, *args, **kwargs):
+        for i, unused in self.dropped.items():
+            args = args[:i] + (unused,) + args[i:]
         for i in self.pointers:
             if i < len(args) and type(args[i]) is int:
                 args = args[:i] + (Address(args[i]),) + args[i + 1 :]
@@ -166,6 +191,9 @@ class JITKernel(Listing):
         self.prim_func = prim_func
         if prim_func is not None and out_idx is not None:
             self.prim_func = prim_func.with_attr("tilelang_out_idx", _indices(out_idx))
+        if prim_func is not None and prim_func.dropped:
+            self.dropped = {self.parameters.index(name): Unused(code, shape) for name, code, shape, _ in tensors_of(self.structure())
+                            if name in prim_func.dropped and all([isinstance(extent, int) for extent in shape])}
         self.pointers = pointers_of(prim_func.function) if prim_func is not None else ()
         self.dynamic_symbolic_map = None  # of extents: each call finds them
         self.out_idx = out_idx
