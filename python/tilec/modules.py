@@ -116,6 +116,11 @@ class Absent(types.ModuleType):
     def __mro_entries__(self, bases):
         return ()
 
+    def __or__(self, other):
+        return self
+
+    __ror__ = __or__
+
     def __instancecheck__(self, value):
         return False
 

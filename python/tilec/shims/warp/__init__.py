@@ -1,9 +1,6 @@
 """Warp, compiled by tilec: kernels go to libtilec, arrays and launches are here."""
 
 import enum as _enum
-import importlib.abc as _abc
-import importlib.util as _util
-import os as _os
 import sys as _sys
 import types as _types_module
 
@@ -11,6 +8,7 @@ from tilec import modules as _modules
 
 from warp import arrays as _arrays
 from warp import devices as _devices
+from warp import graphs as _graphs
 from warp import launches as _launches
 from warp import tape as _tape
 from warp import types
@@ -19,7 +17,7 @@ from warp._src.codegen import *  # noqa: F403
 from warp._src.logger import LoggerBasic, get_logger, set_logger  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_arrays, _devices, _launches, _tape):
+for _module in (_arrays, _devices, _graphs, _launches, _tape):
     for _name in dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
@@ -78,25 +76,6 @@ def load_module(module=None, device=None, recursive=False, **options):
 force_load = clear_kernel_cache = clear_lto_cache = load_module
 
 
-class ScopedCapture:
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("wp.ScopedCapture: launches are captured by the CUDA runtime, see libtile(3)")
-
-
-class _Tests(_abc.MetaPathFinder):
-    """warp.tests of a tree of Warp's own that is on the path: its tests are data here."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[:2] != ["warp", "tests"]:
-            return None
-        for folder in _sys.path:
-            stem = _os.path.join(folder, *name.split("."))
-            for file, inner in ((_os.path.join(stem, "__init__.py"), [stem]), (f"{stem}.py", None)):
-                if _os.path.isfile(file):
-                    return _util.spec_from_file_location(name, file, submodule_search_locations=inner)
-        return None
-
-
 class _Warp(_modules.DialectModule):
     described = frozenset(["tile", "tile_stack", "ref", "Int", "Float", "Scalar"])
 
@@ -108,6 +87,5 @@ class _Warp(_modules.DialectModule):
         return super().__getattr__(name)
 
 
-_sys.meta_path.append(_Tests())
-_modules.offer("warp")
+_modules.offer("warp", kernels=["examples", "optim", "_src.optim", "tests"])
 _modules.become(__name__, _Warp)

@@ -10,6 +10,7 @@ from tilec import native as _native
 from tilec import session as _session
 from tilec.session import Text as _Text
 from warp import devices as _devices
+from warp import graphs as _graphs
 from warp.types import Struct, StructInstance, _Type, as_type, element_type, inner_shape
 
 
@@ -182,7 +183,7 @@ class array(metaclass=_ArrayClass):
         if outer == ():
             outer = (1,)
         self._make(kind, outer)
-        self.store(values.reshape(outer + inner))
+        self._store(values.reshape(outer + inner))
 
     # ---- what is in it ----
 
@@ -192,10 +193,14 @@ class array(metaclass=_ArrayClass):
         source = self.memory.read() if copy is None else copy
         return numpy.ndarray(self.shape + inner, number, source, self.offset, list(self.strides) + inner_strides)
 
-    def store(self, values):
+    def _store(self, values):
         copy = self.memory.read()
         self.host(copy)[...] = values
         self.memory.write(copy)
+
+    @_graphs.recorded
+    def store(self, values):
+        self._store(values)
 
     def numpy(self):
         return self.host()
@@ -219,6 +224,7 @@ class array(metaclass=_ArrayClass):
     def zero_(self):
         self.store(numpy.zeros((), self._element()[0]))
 
+    @_graphs.recorded
     def assign(self, source):
         self.store((source if isinstance(source, array) else array(source, dtype=self.dtype, device=self.device)).numpy().reshape(
             self.shape + inner_shape(self.dtype)))
@@ -328,6 +334,7 @@ class array(metaclass=_ArrayClass):
 
         return self._likewise(change)
 
+    @_graphs.recorded
     def __setitem__(self, index, value):
         part = self[index]
         part.store(value.numpy() if isinstance(value, array) else numpy.asarray(_plain(value)))
@@ -585,11 +592,16 @@ def clone(source, device=None, requires_grad=None, pinned=None):
     return made
 
 
+@_graphs.recorded
+def _copied(dest, src):
+    dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
+
+
 def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
     if count or dest_offset or src_offset:
         count = count or src.size
         dest, src = dest.flatten()[dest_offset : dest_offset + count], src.flatten()[src_offset : src_offset + count]
-    dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
+    _copied(dest, src)
     from warp import tape
 
     tape.note_copy(dest, src)

@@ -5,6 +5,7 @@ import time
 
 from tilec import device as _device
 from tilec import native as _native
+from warp import graphs as _graphs
 
 
 class Stream:
@@ -39,13 +40,16 @@ class Device:
         self.arch = (90 if not self._on_gpu else _native.device_compute(self.ordinal)) if self.is_cuda else 0
         self.name = "tilec's emulator" if self.is_cuda and not self._on_gpu else alias
         self.is_mempool_supported = self.is_mempool_enabled = self.is_uva = self.is_primary = False
-        self.is_capturing = False
         self.sm_count = 132
         self.max_shared_memory_per_block = 232448
         self.total_memory = self.free_memory = 80 << 30
         self.context = None
         self.stream = self.null_stream = None
         self.captures = {}
+
+    @property
+    def is_capturing(self):
+        return _graphs.is_capturing()
 
     def can_access(self, other):
         return self == other

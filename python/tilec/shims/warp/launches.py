@@ -14,6 +14,7 @@ from tilec.modules import Described
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
+from warp import graphs as _graphs
 from warp import tape as _tape
 from warp import types
 from warp._src.logger import log_warning
@@ -272,6 +273,7 @@ def _dims(dim):
     return [int(extent) for extent in dim] if isinstance(dim, (tuple, list)) else [int(dim)]
 
 
+@_graphs.recorded
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint):
     given = [*inputs, *outputs]
     if len(given) != len(kernel.parameters):
@@ -331,7 +333,7 @@ class Launch:
 
     def launch(self, stream=None):
         given = self.gradients if self.adjoint else []
-        _start(self.word, self.kernel, self.dim, self.values, [], given, [], self.block_dim, self.adjoint)
+        _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint)
 
 
 def _command(word, kernel, dim, values, gradients, block_dim, adjoint):

@@ -1,5 +1,6 @@
 """Tapes: launches are noted, and gone through backwards by their gradients."""
 
+from warp import graphs as _graphs
 from warp.types import StructInstance, _Type
 
 _open = []
@@ -15,6 +16,7 @@ def note_copy(dest, src):
         note((lambda: _copy_back(dest, src), [dest, src]))
 
 
+@_graphs.recorded
 def _copy_back(dest, src):
     src.grad.store(src.grad.numpy() + dest.grad.numpy().reshape(src.grad.numpy().shape))
     dest.grad.zero_()
