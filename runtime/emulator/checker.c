@@ -526,6 +526,9 @@ static bool check_request(Request *request)
         return false;
     }
     check_written(request);
+    if (is_shared && request->kind != TILE_EMU_READ && request->proxy != PROXY_ANY &&
+        tile_emu_mbarrier_is_among(request))
+        report(request, FAULT_BARRIER, ", the bytes of an mbarrier");
     if (is_shared && request->home->watch->copy_count) tile_emu_check_copies(request);
     if (is_shared) tile_emu_note_use(request);
     tile_emu_shadow_access(is_shared ? request->home->watch->shadow : checker->shadow,

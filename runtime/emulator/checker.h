@@ -167,6 +167,8 @@ void tile_emu_settle_own(Thread *thread, int32_t groups);
 bool tile_emu_mbarrier_is_made(Thread *thread, const void *barrier, uint32_t site);
 /* TMA uses an mbarrier, which it has to have been told of. */
 void tile_emu_mbarrier_check_told(const Request *request);
+/* Whether the bytes of shared memory are, in part, those of an mbarrier that was made there. */
+bool tile_emu_mbarrier_is_among(const Request *request);
 /* So many bytes have landed. */
 void tile_emu_mbarrier_land(Thread *thread, uint32_t begun, void *barrier, uint32_t bytes,
                             uint32_t site);

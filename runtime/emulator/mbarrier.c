@@ -79,6 +79,17 @@ static Making *making_of(const Block *home, const Barrier *barrier)
     return making;
 }
 
+bool tile_emu_mbarrier_is_among(const Request *request)
+{
+    const Making *making = request->home->first_making;
+    for (; making; making = making->next) {
+        const uintptr_t at = (uintptr_t)making->barrier;
+        if (at < request->address + request->bytes && request->address < at + sizeof(Barrier))
+            return true;
+    }
+    return false;
+}
+
 static void note_making(const Request *request)
 {
     const Barrier *barrier = (const Barrier *)request->address;

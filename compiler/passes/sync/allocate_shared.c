@@ -65,14 +65,17 @@ static bool is_between_blocks(const Op *op)
     return operand_given(op, rank) || op_attr(op, ATTR_multicast);
 }
 
-/* The author's mbarriers have their bytes for themselves: a thread may arrive at one that nobody
- * waits for any more, and waits are not what sync sees as uses of memory. */
+/* Mbarriers have their bytes for themselves from the first op of the block to the last: plain
+ * stores to a valid one are undefined without mbarrier.inval (the GPU keeps mbarriers in a cache
+ * that such stores pass by, and writes it back when another process takes its turn), a thread may
+ * arrive at one that nobody waits for any more, and waits are not what sync sees as uses of memory.
+ */
 static void note_uses(Lives *lives, const Op *op, int now)
 {
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
         if (!life) continue;
-        if (is_between_blocks(op) || op->code == OP_mbarrier_init)
+        if (is_between_blocks(op) || op_has(op, INITS))
             extend(life, 0, INT_MAX);
         else
             extend(life, now, is_left_open(op) ? INT_MAX : now);
