@@ -56,6 +56,13 @@ bool value_constant(const Value *value, int64_t *out); /* a `const` of an intege
 /* The result type that `code` has for these operands; NULL if there is none (infer.c). */
 const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands);
 
+/* ---- combine.c: of a reduction or a scan ---- */
+
+OpCode op_combination(const Op *op); /* what combines two elements */
+/* What combining with changes nothing, of floats and of integers. */
+double combination_identity_number(OpCode code);
+int64_t combination_identity(OpCode code, DType dtype);
+
 /* ---- walk.c ---- */
 
 /* For walks. Of a large kernel ops are in no cache; those that a walk comes to soon, which mostly

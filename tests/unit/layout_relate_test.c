@@ -230,7 +230,7 @@ static void test_warp_parts(void **state)
             layout_blocked(fixture->table, 2, shape, orders[i >> 1 & 1], 1, 1 << i % 5);
         assert_true(layout_is_plain(layout, 1u << dim));
         const Layout *combined = layout_shrink(fixture->table, layout, small),
-                     *parts = layout_warp_parts(fixture->table, layout, 1u << dim),
+                     *parts = layout_parts(fixture->table, layout, 1u << dim, LAYOUT_WARP),
                      *gathered = layout_gathered(fixture->table, combined, parts);
         check_covers(parts);
         assert_int_equal(layout_threads(gathered), layout_threads(layout));

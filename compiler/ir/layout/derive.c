@@ -162,17 +162,18 @@ bool layout_is_plain(const Layout *layout, unsigned dims)
     return true;
 }
 
-const Layout *layout_warp_parts(LayoutTable *table, const Layout *layout, unsigned dims)
+const Layout *layout_parts(LayoutTable *table, const Layout *layout, unsigned dims, LayoutAxis kept)
 {
     Layout to = *layout;
     for (int d = 0; d < layout->rank; d++)
         if (dims >> d & 1) to.shape[d] = to.block[d] = 1;
-    const int threads = layout->bits[LAYOUT_REGISTER], warps = threads + layout->bits[LAYOUT_LANE];
+    const int threads = layout->bits[LAYOUT_REGISTER],
+              apart = kept == LAYOUT_LANE ? threads : threads + layout->bits[LAYOUT_LANE];
     for (int i = threads; i < layout_index_bits(layout); i++) {
         const int d = reduced_along(layout->basis[i], layout->rank, dims);
         if (d < 0) continue;
         to.basis[i][d] = 0;
-        if (i < warps) continue;
+        if (i < apart) continue;
         to.basis[i][d] = to.block[d];
         to.shape[d] = to.block[d] *= 2;
     }

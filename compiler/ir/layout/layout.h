@@ -119,10 +119,11 @@ const Layout *layout_transpose(LayoutTable *table, const Layout *layout, const i
 /* The layout of a tile with extent 1 in those dimensions, so that broadcasting it to `layout` is a
  * copy of registers. */
 const Layout *layout_shrink(LayoutTable *table, const Layout *layout, const int32_t *shape);
-/* What is left of a layout when each warp has combined its elements along the dimensions of the
- * mask: along each of them one element for every position of warps that differ in it. Asked only of
- * layouts that layout_is_plain. */
-const Layout *layout_warp_parts(LayoutTable *table, const Layout *layout, unsigned dims);
+/* What is left of a layout when each warp (`kept` is LAYOUT_WARP) or each thread (LAYOUT_LANE) has
+ * combined its elements along the dimensions of the mask: along each of them one element for every
+ * position of those that differ in it. Asked only of layouts that layout_is_plain. */
+const Layout *layout_parts(LayoutTable *table, const Layout *layout, unsigned dims,
+                           LayoutAxis kept);
 /* The layout in which a thread holds all of `parts` that belong to the elements which it has in
  * `combined`, where the dimensions that differ have extent 1. */
 const Layout *layout_gathered(LayoutTable *table, const Layout *combined, const Layout *parts);

@@ -243,12 +243,11 @@ static void fit_store(Inference *inference, Op *op)
 
 /* ---- reductions and scans ---- */
 
-static const Type *tile_with_layout(const Inference *inference, const Type *tile,
-                                    const Layout *layout)
+const Type *tile_of_layout(const Inference *inference, const Type *tile, const Layout *layout)
 {
     int64_t shape[TYPE_RANK];
-    for (int d = 0; d < tile->rank; d++) shape[d] = layout->shape[d];
-    return type_tile(inference->kernel->types, tile->dtype, tile->rank, shape, layout);
+    for (int d = 0; d < layout->rank; d++) shape[d] = layout->shape[d];
+    return type_tile(inference->kernel->types, tile->dtype, layout->rank, shape, layout);
 }
 
 /* Who combines what the warps have: every thread the results that it needs, or, where these are
@@ -272,7 +271,7 @@ static void split_reduce(Inference *inference, Op *op, const Layout *needed, con
                  *combined = combining_layout(inference, result->type, needed, parts);
     const Type *whole = type_with_layout(inference->kernel->types, result->type, combined);
     Builder builder = builder_after(op);
-    result->type = tile_with_layout(inference, whole, parts);
+    result->type = tile_of_layout(inference, whole, parts);
     Value *gathered = build_convert(inference, &builder, result,
                                     layout_gathered(inference->kernel->layouts, combined, parts));
     Op *last = build_op(&builder, OP_reduce, 1, &gathered, 1, &whole);
@@ -287,12 +286,13 @@ static void split_reduce(Inference *inference, Op *op, const Layout *needed, con
 static void fit_reduce(Inference *inference, Op *op)
 {
     const unsigned dims = op_dims_mask(op);
+    if (reduces_to_parts(op)) return;
     if (!layout_is_plain(operand(op, a)->type->layout, dims))
         require(inference, op, operand_index(op, a),
                 propose_default(inference, operand(op, a)->type));
     const Layout *has = operand(op, a)->type->layout;
     const Layout *combined = derive_result(inference, op, has),
-                 *parts = layout_warp_parts(inference->kernel->layouts, has, dims);
+                 *parts = layout_parts(inference->kernel->layouts, has, dims, LAYOUT_WARP);
     bool across_warps = false;
     for (int d = 0; d < parts->rank; d++) across_warps |= parts->shape[d] != combined->shape[d];
     if (across_warps)

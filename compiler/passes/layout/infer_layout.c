@@ -540,6 +540,7 @@ static void lay_out(Inference *inference)
     limit_registers(&classes);
     if (inference->failed) return;
     inference->room = room_of(inference);
+    carry_partial_sums(inference);
     insert_converts(inference);
     expand_converts(inference);
     region_visit(inference->region, limit_converted, inference);

@@ -60,7 +60,16 @@ bool store_by_tensor(Inference *inference, Op *store);
 void lay_out_for_copies(Op *op, void *context);
 void copy_for_mbarriers(Op *op, void *context);
 
+/* ---- partial_sums.c ---- */
+/* Of what loops add up the threads' own parts are carried, and combined behind the loop. */
+void carry_partial_sums(Inference *inference);
+/* A reduction of which each thread keeps its own part. */
+bool reduces_to_parts(const Op *reduce);
+
 /* ---- convert.c ---- */
+
+/* The type of a tile with the layout's shape. */
+const Type *tile_of_layout(const Inference *inference, const Type *tile, const Layout *layout);
 
 /* Makes each operand's layout the one that its op needs; the values have layouts. */
 void insert_converts(Inference *inference);

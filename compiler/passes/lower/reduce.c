@@ -1,33 +1,15 @@
 /* reduce.c: reductions and scans by one thread.
  *
  * A thread combines its own registers, then lanes that differ in one bit exchange what they have:
- * after the last bit every lane has the whole. Warps never meet here: infer_layout sends their
- * parts through shared memory. Padding counts as the identity of the combination. */
+ * after the last bit every lane has the whole, but for sums that a loop carries in parts, of which
+ * each lane keeps its own. Warps never meet here: infer_layout sends their parts through shared
+ * memory. Padding counts as the identity of the combination. */
 #include "passes/lower/lower.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- combining ---- */
-
-typedef struct Combine {
-    const char *name;
-    OpCode code;
-} Combine;
-
-static const Combine combinations[] = {
-    {"add", OP_add}, {"mul", OP_mul}, {"max", OP_max}, {"min", OP_min},
-    {"and", OP_and}, {"or", OP_or},   {"xor", OP_xor},
-};
-
-static OpCode combination_of(const Op *op)
-{
-    const char *mode = op_attr(op, ATTR_mode)->text;
-    for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++)
-        if (strcmp(combinations[i].name, mode) == 0) return combinations[i].code;
-    ICE("no combination '%s'", mode);
-}
 
 static Value *combine(Lower *lower, OpCode code, Value *a, Value *b)
 {
@@ -36,29 +18,12 @@ static Value *combine(Lower *lower, OpCode code, Value *a, Value *b)
     return lower_build(lower, code, 2, (Value *[]){a, b}, a->type);
 }
 
-/* The largest or smallest number of an integer type. */
-static int64_t integer_limit(DType dtype, bool largest)
-{
-    const int bits = dtype_bits(dtype);
-    if (dtype_is_signed(dtype))
-        return largest ? INT64_MAX >> (64 - bits) : INT64_MIN >> (64 - bits);
-    return largest ? (int64_t)(UINT64_MAX >> (64 - bits)) : 0;
-}
-
 static Value *identity_of(Lower *lower, OpCode code, DType dtype)
 {
-    const bool is_limit = code == OP_max || code == OP_min;
-    if (dtype_is_float(dtype)) {
-        const double number = code == OP_max   ? -INFINITY
-                              : code == OP_min ? INFINITY
-                              : code == OP_mul ? 1
-                                               : 0;
-        return number == 0 ? address_zero(lower, dtype) : build_number(&lower->at, dtype, number);
-    }
-    if (is_limit) return address_const(lower, dtype, integer_limit(dtype, code == OP_min));
-    if (code == OP_and)
-        return address_const(lower, dtype, dtype == DTYPE_b1 ? 1 : dtype_wrap(dtype, -1));
-    return address_const(lower, dtype, code == OP_mul);
+    if (!dtype_is_float(dtype))
+        return address_const(lower, dtype, combination_identity(code, dtype));
+    const double number = combination_identity_number(code);
+    return number == 0 ? address_zero(lower, dtype) : build_number(&lower->at, dtype, number);
 }
 
 /* ---- another lane's value, of any width ---- */
@@ -129,18 +94,24 @@ static Value *combine_all(Lower *lower, OpCode code, ValueVec *values, Value *id
     return values->data[0];
 }
 
-/* The lanes that hold other elements along the dimensions, a bit at a time. */
-static Value *combine_lanes(Lower *lower, OpCode code, Value *value, const Layout *layout,
-                            unsigned dims)
+/* The bit of a lane's number says which element along the dimensions it has. */
+static bool is_along(const Layout *layout, int bit, unsigned dims)
 {
-    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
-        const int32_t *basis = layout_basis(layout, LAYOUT_LANE, bit);
-        for (int d = 0; d < layout->rank; d++)
-            if (dims >> d & 1 && basis[d]) {
-                value = combine(lower, code, value, shuffle_xor(lower, value, 1 << bit));
-                break;
-            }
-    }
+    const int32_t *basis = layout_basis(layout, LAYOUT_LANE, bit);
+    bool is = false;
+    for (int d = 0; d < layout->rank; d++) is |= dims >> d & 1 && basis[d];
+    return is;
+}
+
+/* The lanes that hold other elements along the dimensions, a bit at a time, but for those that keep
+ * elements of their own in the result. */
+static Value *combine_lanes(Lower *lower, OpCode code, Value *value, const Op *op)
+{
+    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    const unsigned dims = op_dims_mask(op);
+    for (int bit = 0; bit < from->bits[LAYOUT_LANE]; bit++)
+        if (is_along(from, bit, dims) && !is_along(to, bit, dims))
+            value = combine(lower, code, value, shuffle_xor(lower, value, 1 << bit));
     return value;
 }
 
@@ -168,11 +139,10 @@ static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Val
 
 void lower_reduce(Lower *lower, Op *op)
 {
-    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
-    const unsigned dims = op_dims_mask(op);
-    const OpCode code = combination_of(op);
+    const Layout *to = op->results[0].type->layout;
+    const OpCode code = op_combination(op);
     Value *identity = identity_of(lower, code, op->results[0].type->dtype);
-    ValueVec *groups = gather_registers(lower, op, dims, identity);
+    ValueVec *groups = gather_registers(lower, op, op_dims_mask(op), identity);
     Value **results = lower_new_tile(lower, &op->results[0]);
     const int replicas = layout_register_replicas(to);
     for (int reg = 0; reg < layout_registers(to); reg++) {
@@ -181,7 +151,7 @@ void lower_reduce(Lower *lower, Op *op)
             continue;
         }
         Value *value = combine_all(lower, code, &groups[reg], identity);
-        results[reg] = combine_lanes(lower, code, value, from, dims);
+        results[reg] = combine_lanes(lower, code, value, op);
     }
 }
 
@@ -202,7 +172,7 @@ static Scan scan_of(Lower *lower, const Op *op)
 {
     const Layout *layout = operand(op, a)->type->layout;
     Scan scan = {.layout = layout,
-                 .code = combination_of(op),
+                 .code = op_combination(op),
                  .dim = (int)op_int(op, ATTR_dim, 0),
                  .exclusive = op_int(op, ATTR_exclusive, 0) != 0};
     scan.identity = identity_of(lower, scan.code, op->results[0].type->dtype);
