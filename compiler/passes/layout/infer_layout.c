@@ -354,17 +354,35 @@ static void choose_scattered(Classes *classes)
     }
 }
 
+static void choose_default(Classes *classes, const Value *value)
+{
+    if (known(classes, value)) return;
+    const Type *narrowest = classes->narrowest[class_of(classes, value)];
+    inference_enter(classes->inference, value->op ? value->op : value->region->first);
+    choose(classes, value, propose_default(classes->inference, narrowest ? narrowest : value->type));
+    spread(classes);
+}
+
+/* What shared memory is read or written by, the most bytes first: what is narrower on the way there
+ * follows it. */
+static void choose_shared(Classes *classes)
+{
+    WeighedAccess *weighed =
+        arena_new_array(classes->inference->arena, WeighedAccess, classes->values.count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < classes->values.count; i++) {
+        const Type *narrowest = classes->narrowest[class_of(classes, classes->values.data[i])];
+        if (narrowest) weighed[count++] = (WeighedAccess){i, type_bytes(narrowest)};
+    }
+    qsort(weighed, count, sizeof *weighed, by_weight);
+    for (size_t i = 0; i < count; i++)
+        choose_default(classes, classes->values.data[weighed[i].index]);
+}
+
 static void choose_rest(Classes *classes)
 {
-    for (size_t i = 0; i < classes->values.count; i++) {
-        const Value *value = classes->values.data[i];
-        if (known(classes, value)) continue;
-        const Type *narrowest = classes->narrowest[class_of(classes, value)];
-        inference_enter(classes->inference, value->op ? value->op : value->region->first);
-        choose(classes, value,
-               propose_default(classes->inference, narrowest ? narrowest : value->type));
-        spread(classes);
-    }
+    for (size_t i = 0; i < classes->values.count; i++)
+        choose_default(classes, classes->values.data[i]);
 }
 
 static void set_layouts(Classes *classes)
@@ -535,6 +553,7 @@ static void lay_out(Inference *inference)
     choose_dot_operands(&classes);
     choose_accesses(&classes);
     choose_scattered(&classes);
+    choose_shared(&classes);
     choose_rest(&classes);
     set_layouts(&classes);
     limit_registers(&classes);

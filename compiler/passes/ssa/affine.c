@@ -4,9 +4,11 @@
  * An index is affine if it is a scalar plus at most one coordinate. Where all indices of an access
  * are, and no two follow the same coordinate, it is a block of the memory, from which it takes the
  * width of its accesses, its layout and its bounds checks. Coordinates that no index follows
- * stretch what is loaded. A mask that compares the same coordinates is taken up by the extents of
- * the view; what is left of it chooses between what was loaded and zero, if it follows from indices
- * alone: what a program reads by its data it may have a reason not to read elsewhere. */
+ * stretch what is loaded, and so does one that is divided, as where numbers of four bits are taken
+ * out of bytes: each element of the block is as many of the tile. A mask that compares the same
+ * coordinates is taken up by the extents of the view; what is left of it chooses between what was
+ * loaded and zero, if it follows from indices alone: what a program reads by its data it may have a
+ * reason not to read elsewhere. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 
@@ -17,8 +19,9 @@
 enum { DEPTH = 24 }; /* of index expressions that are followed */
 
 typedef struct Affine {
-    Value *base; /* a scalar; NULL: zero */
-    int dim;     /* whose coordinate is added; -1: none is */
+    Value *base;     /* a scalar; NULL: zero */
+    int dim;         /* whose coordinate is added; -1: none is */
+    int64_t divisor; /* by which it is divided first, rounding down */
 } Affine;
 
 typedef struct Pass {
@@ -47,7 +50,7 @@ typedef struct Block {
 
 /* ---- index expressions ---- */
 
-static const Affine NOT_AFFINE = {NULL, -1};
+static const Affine NOT_AFFINE = {NULL, -1, 1};
 
 static bool affine_of(Pass *pass, Value *value, int depth, Affine *out);
 
@@ -68,6 +71,7 @@ static bool affine_sum(Pass *pass, const Op *op, int depth, Affine *out)
         return false;
     if (op->code == OP_sub ? b.dim >= 0 : a.dim >= 0 && b.dim >= 0) return false;
     out->dim = a.dim >= 0 ? a.dim : b.dim;
+    out->divisor = a.dim >= 0 ? a.divisor : b.divisor;
     if (!b.base) {
         out->base = a.base;
     } else if (!a.base && op->code == OP_add) {
@@ -95,8 +99,41 @@ static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
     Op *scalar = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
     scalar->attrs = op->attrs;
     scalar->attr_count = op->attr_count;
-    *out = (Affine){scalar->results, -1};
+    *out = (Affine){scalar->results, -1, 1};
     return true;
+}
+
+/* What a tile of indices is divided by, rounding down; 0: it is not. */
+static int64_t divisor_of(const Pass *pass, const Op *op)
+{
+    const Value *by = op->operand_count == 2 ? operand(op, b) : NULL;
+    while (by && by->op && (by->op->code == OP_splat || by->op->code == OP_broadcast))
+        by = operand(by->op, a);
+    int64_t number;
+    if (!by || !value_constant(by, &number) || number < 1) return 0;
+    switch ((int)op->code) {
+    case OP_div: return facts_of(pass->facts, operand(op, a)).low >= 0 ? number : 0;
+    case OP_floordiv: return number;
+    case OP_shr: return number < 31 ? INT64_C(1) << number : 0;
+    default: return 0;
+    }
+}
+
+/* (base + i) / d = base / d + i / d where d divides the base. */
+static bool affine_quotient(Pass *pass, const Op *op, int depth, Affine *out)
+{
+    const int64_t divisor = divisor_of(pass, op);
+    if (!divisor || divisor & (divisor - 1) || !affine_of(pass, operand(op, a), depth, out) ||
+        out->dim < 0 || divisor > INT32_MAX / out->divisor)
+        return false;
+    if (out->base) {
+        if (out->divisor > 1 || facts_of(pass->facts, out->base).multiple % divisor) return false;
+        const DType dtype = out->base->type->dtype;
+        out->base =
+            build2(&pass->at, OP_floordiv, out->base, build_const(&pass->at, dtype, divisor));
+    }
+    out->divisor *= divisor;
+    return operand(op, a)->type->shape[out->dim] % out->divisor == 0;
 }
 
 static bool widens(const Op *cast)
@@ -114,7 +151,7 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
         return affine_of(pass, operand(op, a), depth - 1, out);
     if (op->code == OP_iota) {
         const int dim = (int)op_int(op, ATTR_dim, 0);
-        *out = (Affine){NULL, value->type->shape[dim] == 1 ? -1 : dim};
+        *out = (Affine){NULL, value->type->shape[dim] == 1 ? -1 : dim, 1};
         return true;
     }
     if (op->code == OP_cast && widens(op)) {
@@ -124,7 +161,7 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
     }
     if ((op->code == OP_add || op->code == OP_sub) && affine_sum(pass, op, depth - 1, out))
         return true;
-    return affine_same(pass, op, depth - 1, out);
+    return affine_quotient(pass, op, depth - 1, out) || affine_same(pass, op, depth - 1, out);
 }
 
 /* One value may stand in an index many times: what was found of it is remembered. */
@@ -132,7 +169,7 @@ static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
 {
     if (value->type->kind == TYPE_SCALAR) {
         int64_t known;
-        *out = (Affine){value_constant(value, &known) && known == 0 ? NULL : value, -1};
+        *out = (Affine){value_constant(value, &known) && known == 0 ? NULL : value, -1, 1};
         return dtype_is_integer(value->type->dtype);
     }
     const Affine *found = map_get(&pass->affine, value);
@@ -228,7 +265,9 @@ static bool read_compare(Pass *pass, const Value *value, Compare *out)
         !affine_of(pass, operand(op, b), DEPTH, &sides[1]))
         return false;
     const int index = sides[1].dim >= 0;
-    if (sides[1 - index].dim >= 0 || !dtype_is_signed(operand(op, a)->type->dtype)) return false;
+    if (sides[1 - index].dim >= 0 || sides[index].divisor > 1 ||
+        !dtype_is_signed(operand(op, a)->type->dtype))
+        return false;
     const char *predicate = op_attr(op, ATTR_predicate)->text;
     out->predicate = index ? mirrored(predicate) : predicate;
     out->index = sides[index];
@@ -249,7 +288,7 @@ static void shrink(Pass *pass, Block *block, int dim, Value *limit)
 static bool take_up(Pass *pass, Block *block, const Compare *compare)
 {
     const int tile_dim = compare->index.dim, dim = tile_dim < 0 ? -1 : block->memory_dim[tile_dim];
-    if (dim < 0) return false;
+    if (dim < 0 || block->indices[dim].divisor > 1) return false;
     Value *bound = moved(pass, compare->bound, compare->index.base, block->indices[dim].base);
     const bool low = compare->predicate[0] == 'g', strict = compare->predicate[1] == 't';
     if (low) return facts_of(pass->facts, bound).high <= (strict ? -1 : 0);
@@ -306,8 +345,15 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
 
 /* ---- blocks ---- */
 
+/* Of the block, along a dimension of the tile that an index follows. */
+static int64_t block_extent(const Block *block, int tile_dim)
+{
+    return block->tile->shape[tile_dim] / block->indices[block->memory_dim[tile_dim]].divisor;
+}
+
 static bool read_block(Pass *pass, Op *op, Block *out)
 {
+    int rank = scattered_value(op)->type->rank;
     *out = (Block){.op = op, .memory = operand(op, memory), .mask = scattered_mask(op)};
     out->tile = scattered_value(op)->type;
     out->rank = out->memory->type->rank;
@@ -317,13 +363,15 @@ static bool read_block(Pass *pass, Op *op, Block *out)
         Affine *index = &out->indices[d];
         if (!affine_of(pass, op->operands[scattered_first(op) + d], DEPTH, index)) return false;
         if (index->dim < 0) continue;
-        if (out->memory_dim[index->dim] >= 0) return false;
+        if (out->memory_dim[index->dim] >= 0 || (index->divisor > 1 && op->code != OP_gather) ||
+            (rank += index->divisor > 1) > TYPE_RANK)
+            return false;
         out->memory_dim[index->dim] = d;
     }
     for (int t = 0; t < out->tile->rank; t++) {
         if (out->memory_dim[t] < 0) continue;
         out->dims[out->count] = out->memory_dim[t];
-        out->shape[out->count++] = out->tile->shape[t];
+        out->shape[out->count++] = block_extent(out, t);
     }
     if (out->count > 0) return true;
     out->dims[0] = out->rank - 1;
@@ -346,7 +394,7 @@ static bool is_inside(Pass *pass, const Block *block)
     if (block->memory->type->kind == TYPE_VIEW) return true;
     for (int d = 0; d < block->rank; d++) {
         const Affine *index = &block->indices[d];
-        const int64_t width = index->dim < 0 ? 1 : block->tile->shape[index->dim];
+        const int64_t width = index->dim < 0 ? 1 : block_extent(block, index->dim);
         int64_t low = 0, high = 0;
         if (index->base) {
             const Facts facts = facts_of(pass->facts, index->base);
@@ -417,17 +465,29 @@ static Value *with_shape(Pass *pass, Value *tile, int rank, const int64_t *shape
     return build_op(&pass->at, OP_reshape, 1, &tile, 1, &type)->results;
 }
 
-/* The block in the shape of the tile. */
+static Value *broadcast_to(Pass *pass, Value *tile, int rank, const int64_t *shape)
+{
+    const Type *type = type_tile(pass->kernel->types, tile->type->dtype, rank, shape, NULL);
+    if (tile->type == type) return tile;
+    return build_op(&pass->at, OP_broadcast, 1, &tile, 1, &type)->results;
+}
+
+/* The block in the shape of the tile. A coordinate that is divided is two on the way. */
 static Value *stretched(Pass *pass, const Block *block, Value *tile)
 {
-    int64_t apart[TYPE_RANK];
-    for (int t = 0; t < block->tile->rank; t++)
-        apart[t] = block->memory_dim[t] >= 0 ? block->tile->shape[t] : 1;
-    tile = with_shape(pass, tile, block->tile->rank, apart);
-    const Type *whole = type_tile(pass->kernel->types, block->tile->dtype, block->tile->rank,
-                                  block->tile->shape, NULL);
-    if (tile->type == whole) return tile;
-    return build_op(&pass->at, OP_broadcast, 1, &tile, 1, &whole)->results;
+    int64_t apart[TYPE_RANK], whole[TYPE_RANK];
+    int rank = 0;
+    for (int t = 0; t < block->tile->rank; t++) {
+        const int dim = block->memory_dim[t];
+        apart[rank] = dim >= 0 ? block_extent(block, t) : 1;
+        whole[rank] = dim >= 0 ? apart[rank] : block->tile->shape[t];
+        rank++;
+        if (dim < 0 || block->indices[dim].divisor == 1) continue;
+        apart[rank] = 1;
+        whole[rank++] = block->indices[dim].divisor;
+    }
+    tile = broadcast_to(pass, with_shape(pass, tile, rank, apart), rank, whole);
+    return with_shape(pass, tile, block->tile->rank, block->tile->shape);
 }
 
 static Value *zero_tile(Pass *pass, const Type *tile)
