@@ -25,7 +25,7 @@ BEGIN {
     allow["passes/pipeline"] = "passes/pipeline passes/layout passes/analysis " below
     allow["passes/sync"] = "passes/sync passes/ssa passes/analysis " below
     allow["passes/lower"] = "passes/lower passes/layout passes/analysis " below
-    allow["passes/thread"] = "passes/thread " below
+    allow["passes/thread"] = "passes/thread passes/analysis " below
     passes = "passes passes/analysis passes/ssa passes/layout passes/pipeline passes/sync passes/lower passes/thread passes/grad " below
     allow["passes"] = passes
     allow["codegen"] = "codegen target runtime " nouns["ir"]

@@ -204,11 +204,13 @@ static const char *message_text(Codegen *codegen, char *message)
     "function(sroa,early-cse<memssa>,simplifycfg," QUIRK_INSTCOMBINE ","                           \
     "loop-mssa(loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm),simplifycfg,loop("     \
     "indvars),"
-#define PASSES_AFTER_LOOPS "gvn," QUIRK_INSTCOMBINE ",dse,adce,simplifycfg)"
-static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS;
-/* Where a loop asks to be unrolled; the others are left to ptxas. */
+#define PASSES_AFTER_LOOPS "gvn," QUIRK_INSTCOMBINE ",dse,adce,simplifycfg"
+static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS ")";
+/* Where a loop asks to be unrolled; the others are left to ptxas. Of what iterations access side by
+ * side one access is made where it is known to be aligned. */
 static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
-    "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>," PASSES_AFTER_LOOPS;
+    "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>," PASSES_AFTER_LOOPS
+    ",infer-alignment)";
 
 /* Of a large kernel (quirk_is_large); ptxas still does its work. */
 static const char nvptx_passes_large[] =

@@ -16,6 +16,16 @@ int64_t loop_trips(const Op *loop)
     return iterations < INT64_MAX ? (int64_t)iterations + 1 : 0;
 }
 
+int64_t loop_last(const Op *loop)
+{
+    int64_t begin, step;
+    const int64_t trips = loop_trips(loop);
+    if (trips == 0 || !value_constant(operand(loop, begin), &begin) ||
+        !value_constant(operand(loop, step), &step) || begin < 0)
+        return -1;
+    return begin + (trips - 1) * step;
+}
+
 static ValueAnswer is_unforeseen(const Value *value, void *context)
 {
     const Region *body = context;

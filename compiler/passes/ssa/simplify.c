@@ -143,6 +143,17 @@ static Value *reassociate(Builder *builder, const Op *op)
     return build2(builder, op->code, operand(inner, a), constant);
 }
 
+/* A loop's index has no bit beside those of the mask, which are all up to some bit. */
+static bool is_index_within(const Value *value, const Value *mask)
+{
+    const Op *loop = value->region && value->index == 0 ? value->region->parent : NULL;
+    int64_t bits;
+    if (!loop || loop->code != OP_for || !value_constant(mask, &bits) || bits & (bits + 1))
+        return false;
+    const int64_t last = loop_last(loop);
+    return last >= 0 && last <= bits;
+}
+
 static Value *identity_with_constant(const Op *op)
 {
     Value *a = operand(op, a), *b = operand(op, b);
@@ -155,7 +166,10 @@ static Value *identity_with_constant(const Op *op)
     case OP_or:
         return is_constant(b, 0) ? a : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? b : NULL;
     case OP_and:
-        return is_constant(b, 0) ? b : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? a : NULL;
+        return is_constant(b, 0)                                 ? b
+               : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? a
+               : is_index_within(a, b)                           ? a
+                                                                 : NULL;
     case OP_mul: return is_constant(b, 1) ? a : is_constant(b, 0) ? b : NULL;
     case OP_div:
     case OP_floordiv: return is_constant(b, 1) ? a : NULL;

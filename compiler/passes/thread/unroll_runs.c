@@ -1,0 +1,64 @@
+/* unroll_runs.c: loops that read shared memory an element after the other.
+ *
+ * All threads read the same element, and the next one in the next iteration: each read takes an
+ * instruction and a wavefront, whether it is of one element or of 16 bytes. Of as many iterations
+ * as such an access has elements, side by side, LLVM makes one access, and the loop's own index and
+ * branch are shared, too. A body in which threads do something together, or that has loops of its
+ * own, stays as it is. */
+#include "passes/analysis/loop.h"
+#include "passes/pass.h"
+#include "target/target.h"
+
+/* How many elements an access of 16 bytes has where the next iteration reads the next one; 0: it
+ * does not. */
+static int run_of(const Op *loop, const Op *load)
+{
+    const Value *pointer = operand(load, pointer);
+    const Type *type = load->results[0].type;
+    int64_t slope = 0;
+    if (pointer->type->space != SPACE_SHARED || type->kind != TYPE_SCALAR ||
+        load->operand_count != 1)
+        return 0;
+    while (pointer->op && pointer->op->code == OP_ptr_add) {
+        int64_t more;
+        if (!loop_slope(loop, operand(pointer->op, index), &more)) return 0;
+        slope += more;
+        pointer = operand(pointer->op, pointer);
+    }
+    return slope == 1 ? ACCESS_BYTES * 8 / dtype_memory_bits(type->dtype) : 0;
+}
+
+/* The longest run in the body; 0: there is none, or the body can't be unrolled. */
+static int longest_run(const Op *loop, int *ops)
+{
+    int longest = 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+        if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC)) return 0;
+        const int run = op->code == OP_ld ? run_of(loop, op) : 0;
+        if (run > longest) longest = run;
+        ++*ops;
+    }
+    return longest;
+}
+
+static void visit(Op *loop, void *context)
+{
+    int64_t step;
+    int ops = 0;
+    (void)context;
+    if (loop->code != OP_for || op_attr(loop, ATTR_unroll) ||
+        !value_constant(operand(loop, step), &step) || step != 1)
+        return;
+    const int64_t trips = loop_trips(loop);
+    if (trips == 0) return;
+    const int run = longest_run(loop, &ops);
+    if (run > 1 && trips % run == 0 && ops * run <= COST_UNROLL_RUN_OPS)
+        op_set_int(loop, ATTR_unroll, run);
+}
+
+bool pass_unroll_runs(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    if (kernel_had(kernel, OP_shared_base)) kernel_visit_those(kernel, OP_for, visit, NULL);
+    return true;
+}
