@@ -201,9 +201,14 @@ class Warp:
         arrays = {argument[0]: warp_array(t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))}
         inputs, backward = Warp.inputs(row, arrays)
         launch = wp.launch_tiled if row.get("tiled", True) else wp.launch
-        stream = wp.stream_from_torch(torch.cuda.current_stream())
-        command = launch(kernel, dim=list(row["dims"]), inputs=inputs, block_dim=row["block_dim"], record_cmd=True, stream=stream, **backward)
-        call = lambda: command.launch(stream=stream)
+        streams = {}  # of Warp, by torch's
+
+        def current():
+            stream = torch.cuda.current_stream()
+            return streams.get(stream.cuda_stream) or streams.setdefault(stream.cuda_stream, wp.stream_from_torch(stream))
+
+        command = launch(kernel, dim=list(row["dims"]), inputs=inputs, block_dim=row["block_dim"], record_cmd=True, stream=current(), **backward)
+        call = lambda: command.launch(stream=current())
         call()
         call.keep = arrays
         return call, time.time() - begin
