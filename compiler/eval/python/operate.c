@@ -334,13 +334,13 @@ static bool are_ints(const Object *left, const Object *right)
 }
 
 /* As C does, in the program of a thread: the quotient of whole numbers is cut, and what % gives has
- * the left side's sign. */
+ * the left side's sign; what has a point is divided by zero. */
 static Object *divide_as_c(Eval *eval, Operator op, const Object *left, const Object *right,
                            Span at)
 {
-    if (object_number(right) == 0) return FAIL(eval, zero_division, at);
-    if (!are_ints(left, right))
-        return object_float(eval, fmod(object_number(left), object_number(right)));
+    const double x = object_number(left), y = object_number(right);
+    if (!are_ints(left, right)) return object_float(eval, op == OPERATOR_Div ? x / y : fmod(x, y));
+    if (y == 0) return FAIL(eval, zero_division, at);
     int64_t a = left->as.integer, b = right->as.integer;
     if (b == -1) {
         if (op == OPERATOR_Mod) return object_int(eval, 0);
@@ -358,7 +358,7 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     if (found) return result;
     if (object_is_number(left) && object_is_number(right)) {
         if (eval->staging != NULL && eval->frame->is_thread_code &&
-            (op == OPERATOR_Mod || (op == OPERATOR_Div && are_ints(left, right))))
+            (op == OPERATOR_Mod || op == OPERATOR_Div))
             return divide_as_c(eval, op, left, right, at);
         return operate_numbers(eval, op, left, right, at);
     }

@@ -64,24 +64,22 @@ Value *partial_div(Grad *grad, const Op *op, int operand, Value *adjoint)
     return operand == 0 ? by : negative(grad, product(grad, by, primal(grad, op->results)));
 }
 
-/* Of two that are equal it is the first one's. */
-static Value *partial_choice(Grad *grad, const Op *op, const char *second, int operand,
-                             Value *adjoint)
+/* Of two that are equal it is the first one's; of a number and a NaN that of what the result is. */
+static Value *partial_choice(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
-    Value *is_second =
-        compare(grad, second, primal(grad, operand(op, b)), primal(grad, operand(op, a)));
+    Value *is_second = compare(grad, "ne", primal(grad, op->results), primal(grad, operand(op, a)));
     return operand == 0 ? choice(grad, is_second, NULL, adjoint)
                         : choice(grad, is_second, adjoint, NULL);
 }
 
 Value *partial_min(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
-    return partial_choice(grad, op, "lt", operand, adjoint);
+    return partial_choice(grad, op, operand, adjoint);
 }
 
 Value *partial_max(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
-    return partial_choice(grad, op, "gt", operand, adjoint);
+    return partial_choice(grad, op, operand, adjoint);
 }
 
 Value *partial_neg(Grad *grad, const Op *op, int operand, Value *adjoint)

@@ -5,16 +5,22 @@ import sys as _sys
 import types as _types_module
 
 from tilec import modules as _modules
+from tilec import session as _session
+from tilec.session import Remote as _Remote
+from tilec.session import Text as _Text
 
 from warp import arrays as _arrays
+from warp import builtins as _builtins
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import launches as _launches
 from warp import tape as _tape
-from warp import types
+from warp import types, utils
 from warp._src import context
 from warp._src.codegen import *  # noqa: F403
 from warp._src.logger import LoggerBasic, get_logger, set_logger  # noqa: F401
+from warp._src import types as _src_types  # noqa: F401
+from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
 for _module in (_arrays, _devices, _graphs, _launches, _tape):
@@ -85,6 +91,12 @@ class _Warp(_modules.DialectModule):
             self.__dict__[name] = kind
             return kind
         return super().__getattr__(name)
+
+    def converted(self, name, value):
+        """A function of kernels is called in Python, too."""
+        if isinstance(value, _Remote) and _session.evaluate(_Text("callable(", value, ")")):
+            return _builtins.Builtin(name, value)
+        return value
 
 
 _modules.offer("warp", kernels=["examples", "optim", "_src.optim", "tests"])

@@ -17,6 +17,8 @@ from warp.types import Struct, StructInstance, _Type, as_type, element_type, inn
 class _Memory:
     """Bytes: of numpy's where the emulator works, or of the GPU's."""
 
+    is_read = False  # inside of a tape that is open
+
     def __init__(self, count, on_gpu):
         self.count = count
         self.on_gpu = on_gpu
@@ -100,7 +102,7 @@ class array(metaclass=_ArrayClass):
         return object.__new__(cls)
 
     def __init__(self, data=None, dtype=None, shape=None, strides=None, length=None, ptr=None, capacity=None, device=None, pinned=False,
-                 copy=True, deleter=None, ndim=None, grad=None, requires_grad=False, **ignored):
+                 copy=True, deleter=None, ndim=None, grad=None, requires_grad=False, retain_grad=False, **ignored):
         self.device = _devices.get_device(device)
         kind = None if dtype is None or dtype == "Any" else as_type(dtype)
         shape = (length,) if shape is None and length is not None else shape
@@ -112,8 +114,11 @@ class array(metaclass=_ArrayClass):
             self._from(data, kind, shape, ndim)
         self._grad = grad
         self._asked = bool(requires_grad) or grad is not None
-        if self._asked and grad is None and not isinstance(self.dtype, Struct):
+        if self._asked and grad is None:
             self._grad = zeros_like(self, requires_grad=False)
+        self._retains = False
+        if retain_grad:
+            self.retain_grad = True
 
     # ---- making ----
 
@@ -211,7 +216,9 @@ class array(metaclass=_ArrayClass):
     def list(self):
         inner = inner_shape(self.dtype)
         values = self.host().reshape((-1,) + inner)
-        if isinstance(self.dtype, Struct) or not inner:
+        if isinstance(self.dtype, Struct):
+            return [StructInstance.of_record(self.dtype, value) for value in values]
+        if not inner:
             return [value.item() if hasattr(value, "item") else value for value in values]
         return [self.dtype(value) for value in values]
 
@@ -226,8 +233,7 @@ class array(metaclass=_ArrayClass):
 
     @_graphs.recorded
     def assign(self, source):
-        self.store((source if isinstance(source, array) else array(source, dtype=self.dtype, device=self.device)).numpy().reshape(
-            self.shape + inner_shape(self.dtype)))
+        copy(self, source if isinstance(source, array) else array(source, dtype=self.dtype, device=self.device))
 
     # ---- what it is ----
 
@@ -292,18 +298,40 @@ class array(metaclass=_ArrayClass):
             self._grad = zeros_like(self, requires_grad=False)
         elif not asked:
             self._grad = None
+            self._retains = False
+
+    @property
+    def retain_grad(self):
+        """Whether backwards its gradient stays where a kernel has written to it."""
+        return self._retains
+
+    @retain_grad.setter
+    def retain_grad(self, asked):
+        if asked and not self._asked:
+            raise ValueError("retain_grad=True requires requires_grad=True")
+        self._retains = bool(asked)
+
+    @property
+    def _is_read(self):
+        return self.memory.is_read
+
+    def mark_read(self):
+        self.memory.is_read = True
+
+    def mark_write(self, **where):
+        pass
 
     # ---- parts ----
 
     def _part(self, dtype, offset, shape, strides):
         made = object.__new__(array)
-        made.device, made._grad, made._asked = self.device, None, False
+        made.device, made._grad, made._asked, made._retains = self.device, None, False, False
         return made._see(self.memory, offset, dtype, shape, strides)
 
     def _likewise(self, change):
         made = change(self)
         if self._grad is not None:
-            made._grad, made._asked = change(self._grad), True
+            made._grad, made._asked, made._retains = change(self._grad), True, self._retains
         return made
 
     def __getitem__(self, index):
@@ -535,7 +563,8 @@ def _device_facts(device):
 
 def empty(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
     shape = more.get("n") if shape is None else shape
-    return array(shape=0 if shape is None else shape, dtype=dtype, device=device, requires_grad=requires_grad)
+    return array(shape=0 if shape is None else shape, dtype=dtype, device=device, requires_grad=requires_grad,
+                 retain_grad=more.get("retain_grad", False))
 
 
 def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pinned=False, **more):
@@ -552,7 +581,7 @@ def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pin
 
 
 def zeros(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
-    made = empty(shape, dtype, device, requires_grad, **more)
+    made = empty(shape, dtype, device, requires_grad, pinned, **more)
     if made.memory.on_gpu:
         made.zero_()
     return made
@@ -619,7 +648,7 @@ def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=F
     size = element_type(number).itemsize
     strides = [stride * size for stride in facts.strides[: len(shape)]]
     made = object.__new__(array)
-    made.device, made._grad, made._asked = _devices.get_device(None), None, False
+    made.device, made._grad, made._asked, made._retains = _devices.get_device(None), None, False, False
     spans = [(extent - 1) * stride for extent, stride in zip(facts.shape, facts.strides)]
     made._see(_Foreign(facts, (sum(spans) + 1) * size, tensor), 0, kind, shape, strides)
     asked = tensor.requires_grad if requires_grad is None else requires_grad

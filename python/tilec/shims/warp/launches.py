@@ -230,6 +230,11 @@ class _Launcher(_Compiled):
         self.word, self.rank, self.inputs, self.outputs, self.adjoint = word, rank, inputs, outputs, adjoint
         self.block_dim = block_dim
 
+    def access(self):
+        """What the kernel does to each array's memory, by the names of the arguments; nothing is known before a launch."""
+        known = self.structure()
+        return {} if known is None else {known.parameters[i].name.decode(): known.parameters[i].access for i in range(known.parameter_count)}
+
     def text(self, given, args, kwargs):
         texts = [given.take(value) for value in args]
         lists = texts[: self.rank], texts[self.rank :][: self.inputs], texts[self.rank + self.inputs :][: self.outputs]
@@ -285,13 +290,17 @@ def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     if any([extent == 0 for extent in dims]):
         return
     if adjoint:
-        gradients, later = _tape.gradients_of(values, [*adj_inputs, *adj_outputs])
+        access = next((one.access() for one in kernel.of(given).calls.values() if not one.adjoint and one.last), {})
+        gradients, later = _tape.gradients_of(kernel.parameters, values, [*adj_inputs, *adj_outputs], access)
         values += gradients
     shape = word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint
-    kernel.of(given).callee(shape)(*dims, *values)
+    callee = kernel.of(given).callee(shape)
+    callee(*dims, *values)
     if adjoint:
-        for own, spare in later:
-            own.store(own.numpy() + spare.numpy())
+        for one in later:
+            one()
+    elif _tape.is_recording():
+        _tape.mark_launch(kernel, dict([(name, x) for name, x in zip(kernel.parameters, given) if hasattr(x, "memory")]), callee.access())
 
 
 def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape):

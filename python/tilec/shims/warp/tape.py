@@ -1,9 +1,16 @@
 """Tapes: launches are noted, and gone through backwards by their gradients."""
 
+import sys
+
 from warp import graphs as _graphs
-from warp.types import StructInstance, _Type
+from warp.types import Struct, StructInstance, _Type, float_types
 
 _open = []
+READ, WRITTEN = 1, 2
+
+
+def is_recording():
+    return len(_open) > 0
 
 
 def note(record):
@@ -11,70 +18,165 @@ def note(record):
         tape.launches.append(record)
 
 
-def note_copy(dest, src):
-    if _open and dest.grad is not None and src.grad is not None:
-        note((lambda: _copy_back(dest, src), [dest, src]))
-
-
-@_graphs.recorded
-def _copy_back(dest, src):
-    src.grad.store(src.grad.numpy() + dest.grad.numpy().reshape(src.grad.numpy().shape))
-    dest.grad.zero_()
-
-
 def _is_array(value):
     return hasattr(value, "__tile_facts__") and hasattr(value, "dtype") and not isinstance(value, StructInstance)
 
 
 def _is_differentiable(array):
-    from warp.types import Struct, float_types
-
     kind = array.dtype
     return isinstance(kind, Struct) or (isinstance(kind, _Type) and getattr(kind, "_dtype", kind) in float_types)
 
 
-def gradients_of(values, given):
-    """For each argument the array that its gradient is added to, or None; and which are added to others in the end: what is
-    given, else that of the array, else memory that nobody looks at."""
-    from warp.arrays import zeros_like
+def _arrays_in(value):
+    if isinstance(value, StructInstance):
+        return [one for field in value._struct.vars for one in _arrays_in(value.__dict__[field])]
+    return [value] if _is_array(value) else []
 
+
+# ---- copies ----
+
+
+def note_copy(dest, src):
+    """Inside of a tape: what is added to the gradient of what was copied."""
+    if not _open:
+        return
+    marks(src, dest, lambda: _caller())
+    if dest.grad is not None and src.grad is not None:
+        note((lambda: _copy_back(dest, src), [dest, src]))
+
+
+def _caller():
+    frame = sys._getframe(1)
+    while frame is not None and "/shims/warp/" in frame.f_code.co_filename:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
+
+
+def _span(array):
+    reach = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
+    low, high = sum([one for one in reach if one < 0]), sum([one for one in reach if one > 0])
+    return array.ptr + low, array.ptr + high + array.itemsize
+
+
+def _why_untracked(dest, src):
+    """What of a copy is not sums: then the gradient's bytes are copied, and stay where they were."""
+    if dest.memory is src.memory and dest.size and src.size:
+        (a, b), (c, d) = _span(dest), _span(src)
+        if a < d and c < b:
+            return "an overlapping copy"
+    if dest.dtype is not src.dtype or not _is_differentiable(src) or isinstance(src.dtype, Struct):
+        return "a copy between unsupported gradient dtypes"
+    return None
+
+
+@_graphs.recorded
+def _copy_back(dest, src):
+    why = _why_untracked(dest, src)
+    if why is not None:
+        from warp._src import context
+
+        context.log_warning(f"the gradient of {why} cannot yet be fully tracked: it takes the place of the source's", category=UserWarning,
+                            stacklevel=5, once=True)
+        given = dest.grad.numpy().copy()
+        src.grad.store(given.view(src.grad.host().dtype).reshape(src.grad.host().shape))
+        return
+    src.grad.store(src.grad.numpy() + dest.grad.numpy().reshape(src.grad.numpy().shape))
+    if not dest.retain_grad:
+        dest.grad.zero_()
+
+
+# ---- which arrays are written that were read before ----
+
+
+def marks(read, written, where):
+    import warp
+    from warp._src.logger import log_warning
+
+    if not warp.config.verify_autograd_array_access:
+        return
+    if written.memory.is_read:
+        log_warning(f"Array {written} is being written to by an array copy at {where()} but has already been read from in a previous "
+                    "launch. This may corrupt gradient computation in the backward pass.")
+    read.memory.is_read = True
+
+
+def mark_launch(kernel, named, access):
+    """`named`: the arrays of a launch; `access`: what it does to each."""
+    import warp
+    from warp._src.logger import log_warning
+
+    if not warp.config.verify_autograd_array_access or not _open:
+        return
+    for name, array in named.items():
+        if access.get(name, 0) & WRITTEN and array.memory.is_read:
+            log_warning(f"Array {array}, argument '{name}' of kernel {kernel.key}, is being written to but has already been read from in a "
+                        "previous launch. This may corrupt gradient computation in the backward pass.")
+    for name, array in named.items():
+        if access.get(name, 0) & READ:
+            array.memory.is_read = True
+
+
+# ---- gradients ----
+
+
+def gradients_of(names, values, given, access):
+    """For each argument the array that its gradient is added to, or None; and what is done after: where two arrays have one gradient, it
+    is added up, and what is to be retained is put back. It is what is given, else that of the array, else memory that nobody looks at."""
     gradients, later, seen = [], [], []
     given = given if len(given) == len(values) else [None] * len(values)
-    for value, one in zip(values, given):
+    for name, value, one in zip(names, values, given):
         if isinstance(value, StructInstance):
-            gradients.append(_struct_gradients(value))
-            continue
-        if not _is_array(value) or not _is_differentiable(value):
+            gradients.append(_struct_gradients(name, value, one, access, later))
+        elif not _is_array(value) or not _is_differentiable(value):
             gradients.append(None)
-            continue
-        own = one if one is not None else value.grad
-        spot = None if own is None else (own.ptr, own.shape, own.strides)
-        if own is None or spot in seen:
-            spare = zeros_like(value, requires_grad=False)
-            if own is not None:
-                later.append((own, spare))
-            own = spare
-        seen.append(spot)
-        gradients.append(own)
+        else:
+            gradients.append(_gradient(name, value, one, access, later, seen))
     return gradients, later
 
 
-def _struct_gradients(value):
-    from warp.arrays import zeros_like
+def _gradient(name, value, one, access, later, seen):
+    from warp.arrays import clone, zeros_like
 
+    own = one if one is not None else value.grad
+    spot = None if own is None else (own.ptr, own.shape, own.strides)
+    if own is None or spot in seen:
+        spare = zeros_like(value, requires_grad=False)
+        if own is not None and isinstance(value.dtype, Struct):
+            raise ValueError("an array of structs is given twice to a kernel whose gradient is wanted: give a copy")
+        if own is not None:
+            later.append(lambda: own.store(own.numpy() + spare.numpy()))
+        return spare
+    seen.append(spot)
+    if value.retain_grad and access.get(name, WRITTEN) & WRITTEN:
+        kept = clone(own, requires_grad=False)
+        later.append(lambda: own.store(kept.numpy()))
+    return own
+
+
+def _struct_gradients(name, value, given, access, later):
     made = StructInstance(value._struct)
-    for name in value._struct.vars:
-        field = value.__dict__[name]
-        if _is_array(field) and _is_differentiable(field):
-            made.__dict__[name] = field.grad if field.grad is not None else zeros_like(field, requires_grad=False)
-        elif _is_array(field):
-            made.__dict__[name] = None
+    for field, kind in value._struct.vars.items():
+        inner, own = value.__dict__[field], given.__dict__[field] if isinstance(given, StructInstance) else None
+        if isinstance(inner, StructInstance):
+            made.__dict__[field] = _struct_gradients(f"{name}_{field}", inner, own, access, later)
+        elif _is_array(inner):
+            made.__dict__[field] = _gradient(f"{name}_{field}", inner, own, access, later, []) if _is_differentiable(inner) else None
     return made
+
+
+class _Gradients(dict):
+    """Of arrays, and of structs of them."""
+
+    def __missing__(self, key):
+        if isinstance(key, StructInstance):
+            return _struct_gradients("", key, None, {}, [])
+        raise KeyError(key)
 
 
 class Tape:
     def __init__(self):
         self.launches = []
+        self.used = {}  # arrays whose gradients were asked for, by themselves
         self.loss = None
         self.scopes = []
 
@@ -89,16 +191,14 @@ class Tape:
 
     @property
     def gradients(self):
-        return {array: array.grad for array in self._arrays() if array.grad is not None}
+        return _Gradients({array: array.grad for array in self._arrays() if array.grad is not None})
 
     def _arrays(self):
-        found = []
         for record in self.launches:
-            values = record[1] if len(record) == 2 else [*record[3], *record[4]]
-            for value in values:
-                parts = list(value.__dict__.values()) if isinstance(value, StructInstance) else [value]
-                found += [part for part in parts if _is_array(part)]
-        return found
+            for value in record[1] if len(record) == 2 else [*record[3], *record[4]]:
+                for array in _arrays_in(value):
+                    self.used[id(array)] = array
+        return list(self.used.values())
 
     def record_func(self, backward, arrays):
         self.launches.append((backward, arrays))
@@ -107,23 +207,30 @@ class Tape:
         self.launches.append(("launch", kernel, dim, inputs, outputs, block_dim))
 
     def record_scope_begin(self, name, metadata=None):
-        pass
+        self.scopes.append((len(self.launches), name, {} if metadata is None else metadata))
 
     def record_scope_end(self, remove_scope_if_empty=True):
-        pass
+        if sum([-1 if name is None else 1 for _, name, _ in self.scopes]) == 0:
+            raise RuntimeError("Warp: Error, ended tape scope, but scope not present")
+        place, name, _ = self.scopes[-1]
+        if remove_scope_if_empty and name is not None and place == len(self.launches):
+            self.scopes.pop()
+        else:
+            self.scopes.append((len(self.launches), None, None))
 
     def backward(self, loss=None, grads=None):
         from warp import arrays, launches
 
         if loss is not None:
-            if loss.size > 1:
-                raise RuntimeError("Can only return gradients for scalar loss functions.")
-            if not loss.requires_grad:
-                raise RuntimeError("Scalar loss arrays should have requires_grad=True set before calling Tape.backward()")
+            if loss.size > 1 or not loss.requires_grad:
+                raise RuntimeError("Can only return gradients for scalar loss functions." if loss.size > 1 else
+                                   "Scalar loss arrays should have requires_grad=True set before calling Tape.backward()")
             loss.grad.fill_(1.0)
         for array, gradient in (grads or {}).items():
-            if isinstance(gradient, arrays.array):
-                array.grad.assign(gradient)
+            if not isinstance(gradient, arrays.array):
+                raise RuntimeError("the gradients are arrays, by the arrays that they are of")
+            array.grad.store(gradient.numpy())
+        self._unread()
         for record in reversed(self.launches):
             if len(record) == 2:
                 record[0]()
@@ -131,11 +238,17 @@ class Tape:
             word, kernel, dim, inputs, outputs, block_dim = record
             launches._start(word, kernel, dim, inputs, outputs, [], [], block_dim, True)
 
+    def _unread(self):
+        for array in self._arrays():
+            array.memory.is_read = False
+
     def zero(self):
         for array in self._arrays():
             if array.grad is not None:
                 array.grad.zero_()
 
     def reset(self):
+        self._unread()
         self.zero()
         self.launches = []
+        self.scopes = []

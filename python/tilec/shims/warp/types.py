@@ -229,6 +229,8 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
     _family_ = "vector"
 
     def __init__(self, *given, **named):
+        if self._family_ == "transformation" and named:  # in this order, however they are named
+            named = {name: named[name] for name in ("p", "q") if named.get(name) is not None}
         flat = self._gathered(given, named)
         self.data[...] = _checked(flat, self._numpy).reshape(self._shape_)
 
@@ -619,6 +621,21 @@ class StructInstance:
             value = self.__dict__[name]
             made[name] = value.numpy_value() if isinstance(value, StructInstance) else numpy.asarray(getattr(value, "value", value))
         return made[()]
+
+    @classmethod
+    def of_record(cls, struct, record):
+        """Of a record as numpy has it."""
+        made = cls(struct)
+        for name, kind in struct.vars.items():
+            value = record[name]
+            if isinstance(kind, Struct):
+                value = cls.of_record(kind, value)
+            elif isinstance(kind, _Composite):
+                value = _filled(kind, value)
+            else:
+                value = value.item()
+            made.__dict__[name] = value
+        return made
 
     def to(self, device):
         """With its arrays on that device."""

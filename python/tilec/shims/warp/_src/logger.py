@@ -13,8 +13,7 @@ class LoggerBasic:
         print(message)
 
     def warning(self, message, category=None, stacklevel=1):
-        name = f"{category.__name__}: " if category is not None else ""
-        print(f"Warp {name}Warning: {message}", file=sys.stderr)
+        print(f"Warp {(category or UserWarning).__name__}: {message}", file=sys.stderr)
 
     def error(self, message):
         print(f"Warp Error: {message}", file=sys.stderr)

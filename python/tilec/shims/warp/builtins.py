@@ -1,0 +1,131 @@
+"""Functions of kernels that a program calls in Python: what they give is computed by a kernel of one block, where it must be."""
+
+import numpy
+
+from tilec import native as _native
+from tilec import session as _session
+from tilec.calls import Callee as _Callee
+from tilec.session import Remote as _Remote
+from tilec.session import Text as _Text
+from tilec.session import joined as _joined
+from tilec.session import text_of as _text_of
+from warp import types as _types
+
+MOST = 64  # numbers of all arguments, and of the result
+_ONLY_THERE = ("works in a kernel only", "is not known here", "is known at run time only", "run-time")
+
+
+def _module():
+    return _session.module("warp.hosted")
+
+
+def _scalar_named(name):
+    return _types.bool if name in ("bool", "boolean") else getattr(_types, name)
+
+
+def _made(form, numbers):
+    """A value of a description, of the numbers that come next."""
+    if form is None:
+        return None
+    if isinstance(form, list):
+        return tuple([_made(one, numbers) for one in form])
+    if len(form) == 1:
+        kind, value = _scalar_named(form[0]), next(numbers)
+        value = kind._base(value)
+        return value if kind in (_types.int32, _types.float32, _types.bool) else kind(value)
+    family, name, shape = form
+    kind = _types._numbers({"vec": "vector", "mat": "matrix", "quat": "quaternion", "transform": "transformation"}[family], tuple(shape),
+                           _scalar_named(name))
+    count = kind._length_
+    return kind(*[next(numbers) for _ in range(count)]) if count > 1 else kind(next(numbers))
+
+
+def _leaf_forms(form):
+    if isinstance(form, list):
+        return [leaf for one in form for leaf in _leaf_forms(one)]
+    return [form[0]] if len(form) == 1 else [form[1]] * int(numpy.prod(form[2]))
+
+
+class _Arguments:
+    """Numbers in two arrays, and what is made of them."""
+
+    def __init__(self):
+        self.reals, self.wholes = numpy.zeros(MOST), numpy.zeros(MOST, numpy.int64)
+        self.count = 0
+
+    def take(self, value):
+        kind = type(value)
+        kind = _types.as_type(kind) if kind in (int, float, bool) else kind
+        if isinstance(value, (list, tuple)) and len(value) and all([isinstance(item, (int, float)) for item in value]):
+            kind = _types.vector(len(value), float)
+            value = kind(*value)
+        if not isinstance(kind, _types._Type):
+            return _Text("(None, ", _text_of(value), ")")
+        numbers = value.data.reshape(-1) if isinstance(value, _types._Numbers) else [getattr(value, "value", value)]
+        place = self.count
+        for number in numbers:
+            self.reals[self.count] = float(number)
+            self.wholes[self.count] = int(number) if numpy.isfinite(float(number)) else 0
+            self.count += 1
+        return _Text("(", kind.__tile_remote__(), f", {place})")
+
+
+class _InKernel(_Callee):
+    def __init__(self, builtin, texts, named):
+        super().__init__(None)
+        self.builtin, self.given, self.by_name = builtin, texts, named
+
+    def text(self, given, args, kwargs):
+        named = [_Text(f"{name!r}: ", text) for name, text in self.by_name.items()]
+        return _Text(_module(), ".called(", self.builtin.remote, ", [", _joined(", ", self.given), "], {", _joined(", ", named), "}, ",
+                     _joined(", ", [given.take(value) for value in args]), ")")
+
+
+class Builtin:
+    def __init__(self, name, remote):
+        self.key = self.__name__ = name
+        self.remote = remote
+        self.only_there = False
+        self.calls = {}
+
+    def __tile_remote__(self):
+        return self.remote
+
+    def __repr__(self):
+        return f"<builtin function {self.__name__}>"
+
+    def __call__(self, *args, **kwargs):
+        if not self.only_there:
+            try:
+                return self.converted(self.remote(*args, **kwargs))
+            except _native.CompileError as error:
+                if not any([words in str(error) for words in _ONLY_THERE]):
+                    raise
+                self.only_there = True
+        return self.in_kernel(args, kwargs)
+
+    def converted(self, value):
+        if not isinstance(value, _Remote):
+            return value
+        try:
+            (form, numbers), plain = _session.give(_Text(_module(), ".told(", value, ")"))
+        except _native.CompileError:
+            return value
+        return _made(form, iter(numbers)) if plain else self.in_kernel((value,), {}, _Text("(lambda x: x)"))
+
+    def in_kernel(self, args, kwargs):
+        from warp.arrays import array
+
+        given = _Arguments()
+        texts, named = [given.take(value) for value in args], {name: given.take(value) for name, value in kwargs.items()}
+        key = tuple([text.key() for text in texts]), tuple([(name, text.key()) for name, text in named.items()])
+        if key not in self.calls:
+            self.calls[key] = _InKernel(self, texts, named)
+        reals, wholes = array(given.reals, dtype=_types.float64), array(given.wholes, dtype=_types.int64)
+        results = array(numpy.zeros(MOST), dtype=_types.float64), array(numpy.zeros(MOST, numpy.int64), dtype=_types.int64)
+        form = self.calls[key](reals, wholes, *results)
+        if form is None:
+            return None
+        reals, wholes = results[0].numpy(), results[1].numpy()
+        leaves = _leaf_forms(form)
+        return _made(form, iter([reals[i] if "float" in leaf else wholes[i] for i, leaf in enumerate(leaves)]))

@@ -1,0 +1,147 @@
+# What a program of Warp's does in Python around its kernels: functions of kernels on values, sorts and sums of arrays, gradients of
+# copies and those that are retained, reads before writes; and the slopes of functions where numbers are special.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >host.py <<'END'
+import contextlib
+import io
+
+import numpy
+import warp as wp
+
+nan = float("nan")
+
+# ---- values ----
+print(wp.quat_identity(), wp.normalize(wp.vec3d(3.0, 0.0, 4.0)), wp.dot(wp.vec3(1.0, 2.0, 3.0), wp.vec3(1.0, 1.0, 1.0)), wp.min(3, 4))
+t = wp.transform_multiply(wp.transform((1.0, 2.0, 3.0), wp.quat_identity()), wp.transform(q=wp.quat_identity(), p=(1.0, 0.0, 0.0)))
+print(t, t.p, repr(wp.vec2i(1, 2)), wp.vec3(1.0, 2.0, 3.0)[0:2], wp.vec3h(1.0, 2.0, 3.0)[1], wp.mat22(1.0, 2.0, 3.0, 4.0) * wp.vec2(1.0, 1.0))
+for wrong in (lambda: wp.vec3(1.0, 2.0), lambda: wp.vec3()[None], lambda: wp.mat22().__setitem__(0, "no"), lambda: wp.constant((1, 2))):
+    try:
+        wrong()
+    except (ValueError, KeyError, TypeError) as error:
+        print(type(error).__name__, error)
+print(wp.int8(300) == 44, wp.int16(1) < 1.5, wp.float64(2.0) * 3, hash(wp.int32(1)) == hash(1.0))
+
+# ---- arrays ----
+keys, values = wp.array([3, -1, 2, 3, 0, 0, 0, 0], dtype=int), wp.array([0, 1, 2, 3, 0, 0, 0, 0], dtype=int)
+wp.utils.radix_sort_pairs(keys, values, 4)
+print(keys.numpy()[:4].tolist(), values.numpy()[:4].tolist())
+out = wp.zeros(4, dtype=int)
+wp.utils.array_scan(wp.array([1, 2, 3, 4], dtype=int), out, inclusive=False)
+print(out.numpy().tolist(), wp.utils.array_sum(wp.array([1.0, 2.0])), wp.utils.array_inner(wp.array([1.0, 2.0]), wp.array([3.0, 4.0])))
+runs, lengths = wp.zeros(4, dtype=int), wp.zeros(4, dtype=int)
+print(wp.utils.runlength_encode(wp.array([5, 5, 7, 7], dtype=int), runs, lengths), runs.numpy()[:2].tolist(), lengths.numpy()[:2].tolist())
+
+
+@wp.struct
+class Pair:
+    a: float
+    v: wp.vec2
+
+
+@wp.kernel
+def filled(pairs: wp.array[Pair], x: wp.array[float]):
+    i = wp.tid()
+    pairs[i].a = x[i]
+    pairs[i].v = wp.vec2(x[i], 2.0)
+
+
+@wp.kernel
+def used(pairs: wp.array[Pair], y: wp.array[float]):
+    i = wp.tid()
+    y[i] = pairs[i].a * pairs[i].v[0]
+
+
+x, y = wp.array([3.0, 4.0], requires_grad=True), wp.zeros(2, requires_grad=True)
+pairs = wp.zeros(2, dtype=Pair, requires_grad=True)
+wp.launch(filled, dim=2, inputs=[pairs, x])
+print([(one.a, one.v) for one in pairs.list()])
+tape = wp.Tape()
+with tape:
+    wp.launch(used, dim=2, inputs=[pairs, y])
+tape.backward(grads={y: wp.ones_like(y)})
+print(pairs.grad.numpy()["a"].tolist(), pairs.grad.numpy()["v"].tolist())
+
+
+# ---- gradients ----
+@wp.kernel
+def scaled(x: wp.array[float], by: float, y: wp.array[float]):
+    y[wp.tid()] = x[wp.tid()] * by
+
+
+for retains in (False, True):
+    a, b = wp.ones(2, requires_grad=True), wp.ones(2, requires_grad=True)
+    y = wp.zeros(2, requires_grad=True, retain_grad=retains)
+    with wp.Tape() as tape:
+        wp.launch(scaled, dim=2, inputs=[a, 2.0, y])
+        wp.launch(scaled, dim=2, inputs=[b, 3.0, y])
+    tape.backward(grads={y: wp.ones_like(y)})
+    print(a.grad.numpy().tolist(), b.grad.numpy().tolist(), y.grad.numpy().tolist())
+a, y = wp.array([1.0, 2.0], requires_grad=True), wp.zeros(2, requires_grad=True)
+with wp.Tape() as tape:
+    y.assign(a)
+tape.backward(grads={y: wp.array([5.0, 6.0])})
+print(a.grad.numpy().tolist(), y.grad.numpy().tolist())
+wp.config.verify_autograd_array_access = True
+with contextlib.redirect_stderr(io.StringIO()) as told, wp.Tape() as tape:
+    wp.launch(scaled, dim=2, inputs=[a, 2.0, y])
+    print(a._is_read, y._is_read)
+    wp.launch(scaled, dim=2, inputs=[b, 2.0, a])
+print("has already been read" in told.getvalue())
+tape.reset()
+print(a._is_read)
+
+
+@wp.kernel
+def special(x: wp.array[float], y: wp.array[float], v: wp.array[wp.vec3], out: wp.array2d[float]):
+    i = wp.tid()
+    out[0, i] = wp.clamp(x[i], -1.0, y[i])
+    out[1, i] = wp.copysign(x[i], y[i])
+    out[2, i] = wp.mod(y[i], x[i])
+    out[3, i] = wp.min(v[i]) + wp.max(v[i])
+
+
+x, y = wp.array([nan, -0.0, 0.5], requires_grad=True), wp.array([1.0, 1.0, -1.25], requires_grad=True)
+v = wp.array([[nan, 2.0, -1.0], [1.0, nan, 3.0], [1.0, 1.0, 2.0]], dtype=wp.vec3, requires_grad=True)
+out = wp.zeros((4, 3), requires_grad=True)
+tape = wp.Tape()
+with tape:
+    wp.launch(special, dim=3, inputs=[x, y, v, out])
+for row in range(4):
+    given = numpy.zeros((4, 3), numpy.float32)
+    given[row] = 1.0
+    tape.backward(grads={out: wp.array(given)})
+    print([one.grad.numpy().tolist() for one in ((v,) if row == 3 else (x, y))])
+    tape.zero()
+
+
+@wp.kernel
+def constants(out: wp.array[float]):
+    out[0] = 2.0 / 0.0
+    out[1] = -2.0 / 0.0
+    out[2] = 0.0 / 0.0
+    out[3] = 5.0 % 0.0
+
+
+out = wp.zeros(4)
+wp.launch(constants, dim=1, inputs=[out])
+print(out.numpy().tolist())
+
+
+@wp.kernel
+def turned(m: wp.array[wp.mat33], q: wp.array[wp.quat]):
+    q[wp.tid()] = wp.quat_from_matrix(m[wp.tid()])
+
+
+m = wp.array(numpy.array([numpy.eye(3), numpy.diag([1.0, -1.0, -1.0]), numpy.diag([-1.0, -1.0, 1.0])], numpy.float32), dtype=wp.mat33,
+             requires_grad=True)
+q = wp.zeros(3, dtype=wp.quat, requires_grad=True)
+tape = wp.Tape()
+with tape:
+    wp.launch(turned, dim=3, inputs=[m, q])
+tape.backward(grads={q: wp.array([[1.0, 2.0, 3.0, 4.0]] * 3, dtype=wp.quat)})
+print(q.numpy().tolist())
+print(m.grad.numpy().tolist())
+END
+python3 -m tilec run host.py
