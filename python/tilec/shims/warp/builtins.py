@@ -81,6 +81,11 @@ class _InKernel(_Callee):
                      _joined(", ", [given.take(value) for value in args]), ")")
 
 
+def transform_expand(t):
+    """Of seven numbers in a row."""
+    return _types.transformation(float)(*t)
+
+
 class Builtin:
     def __init__(self, name, remote):
         self.key = self.__name__ = name

@@ -1,6 +1,9 @@
 """Devices: the one that kernels run on."""
 
 import contextlib
+import cProfile
+import pstats
+import sys
 import time
 
 from tilec import device as _device
@@ -44,8 +47,14 @@ class Device:
         self.max_shared_memory_per_block = 232448
         self.total_memory = self.free_memory = 80 << 30
         self.context = None
-        self.stream = self.null_stream = None
         self.captures = {}
+
+    @property
+    def stream(self):
+        return _stream(self) if self.is_cuda else None
+
+    null_stream = stream
+    has_stream = True
 
     @property
     def is_capturing(self):
@@ -160,22 +169,72 @@ class ScopedTimer(contextlib.AbstractContextManager):
 
     def __init__(self, name, active=True, print=True, detailed=False, dict=None, use_nvtx=False, synchronize=False, **options):
         self.name, self.active, self.print, self.dict = name, active, print, dict
+        self.profile = cProfile.Profile() if detailed and active else None
 
     def __enter__(self):
         self.start = time.perf_counter()
+        if self.profile is not None:
+            self.profile.enable()
         return self
 
     def __exit__(self, *ignored):
+        if self.profile is not None:
+            self.profile.disable()
         synchronize()
         self.elapsed = 1e3 * (time.perf_counter() - self.start)
+        if self.profile is not None:
+            pstats.Stats(self.profile, stream=sys.stdout).sort_stats("cumulative").print_stats()
         if self.active and self.dict is not None:
             self.dict.setdefault(self.name, []).append(self.elapsed)
         if self.active and self.print:
             print(f"{self.name} took {self.elapsed:.2f} ms")
 
 
+_streams = {}
+
+
+def _stream(device):
+    """The one that a device has."""
+    if device.alias not in _streams:
+        _streams[device.alias] = Stream(device)
+    return _streams[device.alias]
+
+
 def get_stream(device=None):
-    return Stream(device)
+    return _stream(get_device(device))
+
+
+def set_stream(stream, device=None, sync=False):
+    get_device(device)
+
+
+# ---- memory of the device: no pool is in use, and no memory is another device's ----
+
+
+def _never():
+    def said(*devices, **options):
+        for one in devices:
+            get_device(one)
+        return False
+
+    return said
+
+
+is_mempool_supported, is_mempool_enabled = _never(), _never()
+is_mempool_access_supported, is_mempool_access_enabled = _never(), _never()
+is_peer_access_supported, is_peer_access_enabled = _never(), _never()
+is_conditional_graph_supported = _never()
+for _said in (is_mempool_supported, is_mempool_enabled, is_mempool_access_supported, is_mempool_access_enabled, is_peer_access_supported,
+              is_peer_access_enabled, is_conditional_graph_supported):
+    _said.__module__ = __name__
+
+
+def get_cuda_driver_version():
+    return (13, 0)
+
+
+def get_cuda_toolkit_version():
+    return (13, 0)
 
 
 def record_event(event=None):

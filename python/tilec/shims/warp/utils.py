@@ -6,6 +6,7 @@ import operator
 import numpy
 
 from warp import arrays as _arrays
+from warp import graphs as _graphs
 from warp import types as _types
 from warp.devices import ScopedDevice, ScopedStream, ScopedTimer  # noqa: F401
 
@@ -26,6 +27,7 @@ def _scalar(array):
 # ---- scans ----
 
 
+@_graphs.recorded
 def array_scan(in_array, out_array, inclusive=True):
     """Sums of all elements so far; without the own one if it is exclusive."""
     _same_device(in_array, out_array, "In and out array storage")
@@ -58,6 +60,7 @@ def _ordered_bits(keys, signs=True):
     return bits ^ top if keys.dtype.kind == "i" else numpy.where(bits & top, ~bits, bits | top)
 
 
+@_graphs.recorded
 def radix_sort_pairs(keys, values, count, begin_bit=0, end_bit=None):
     """Sorts the first `count` keys, stably, and the values with them; by some of the keys' bits, if that is said."""
     _same_device(keys, values, "Keys and values array storage")
@@ -85,6 +88,7 @@ def radix_sort_pairs(keys, values, count, begin_bit=0, end_bit=None):
     values.store(all_values)
 
 
+@_graphs.recorded
 def segmented_sort_pairs(keys, values, count, segment_start_indices, segment_end_indices=None):
     """The same of each part by itself: from a start to its end, or to the next start."""
     try:
@@ -217,6 +221,7 @@ def array_inner(a, b, out=None, count=None, axis=None):
     return _reduced("array_inner", a, products, out, count, axis, True)
 
 
+@_graphs.recorded
 def array_cast(in_array, out_array, count=None):
     """The elements as ones of another type."""
     _same_device(in_array, out_array, "Array storage")

@@ -2,6 +2,7 @@
 
 import sys
 
+LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR = 10, 20, 30, 40
 _warnings_seen = set()
 
 
