@@ -280,6 +280,19 @@ static void choose_anchors(Classes *classes)
     spread(classes);
 }
 
+/* Each element of the fragment would be loaded by itself, as what lies next to each other in memory
+ * does not there, and by each warp that needs it: there are several. */
+static bool is_loaded_across(const Classes *classes, const Op *dot, int side,
+                             const Layout *fragment)
+{
+    const Value *value = side ? operand(dot, b) : operand(dot, a);
+    const int64_t held = (int64_t)layout_registers(fragment) * op_threads(dot).count;
+    bool along = side == 0; /* k, of which a register has two or more */
+    if (held <= type_elements(value->type)) return false;
+    for (; value->op && op_swaps(value->op); value = operand(value->op, a)) along = !along;
+    return !along && value->type->kind == TYPE_TILE && classes->has_load[class_of(classes, value)];
+}
+
 /* Operands that come from nowhere or from shared memory take the fragment's layout; those loaded
  * from global memory are loaded as memory likes it best, and converted. */
 static void choose_dot_operands(Classes *classes)
@@ -293,7 +306,8 @@ static void choose_dot_operands(Classes *classes)
         const Layout *wanted[2] = {layouts.a, layouts.b};
         for (int o = 0; o < 2; o++)
             if (sides[o]->type->kind == TYPE_TILE &&
-                !classes->has_load[class_of(classes, sides[o])])
+                !classes->has_load[class_of(classes, sides[o])] &&
+                !is_loaded_across(classes, dot, o, wanted[o]))
                 choose(classes, sides[o], wanted[o]);
     }
     spread(classes);
