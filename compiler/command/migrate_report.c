@@ -465,14 +465,41 @@ static void print_summary(Overview *overview)
                overview->tallies.data[i]->text, overview->tallies.data[i]->example);
 }
 
-/* Modules of a tree import one another by their places in it. */
+static bool is_top(Session *session, const char *folder)
+{
+    static const char *const marks[] = {"pyproject.toml", "setup.py", "setup.cfg", ".git"};
+    struct stat info;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (stat(os_join_path(session->arena, folder, marks[i]), &info) == 0) return true;
+    return false;
+}
+
+/* The nearest folder above that is the top of a project; NULL: there is none. */
+static const char *top_above(Session *session, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    const char *found = NULL;
+    for (char *end; whole && !found && (end = strrchr(whole, '/')) && end != whole;) {
+        *end = '\0';
+        if (is_top(session, whole)) found = arena_printf(session->arena, "%s", whole);
+    }
+    free(whole);
+    return found;
+}
+
+/* Modules of a tree import one another by their places in it, be it named whole or in part. */
 static Options import_from_inputs(Session *session, const Options *options)
 {
     Options changed = *options;
     struct stat info;
-    for (int i = 0; i < options->inputs.count; i++)
-        if (stat(options->inputs.items[i], &info) == 0 && S_ISDIR(info.st_mode))
-            add_path(session, &changed.import_paths, options->inputs.items[i]);
+    for (int i = 0; i < options->inputs.count; i++) {
+        const char *input = options->inputs.items[i];
+        if (stat(input, &info) != 0) continue;
+        const bool is_folder = S_ISDIR(info.st_mode);
+        const char *top = is_folder && is_top(session, input) ? NULL : top_above(session, input);
+        if (is_folder) add_path(session, &changed.import_paths, input);
+        if (top) add_path(session, &changed.import_paths, top);
+    }
     return changed;
 }
 

@@ -122,5 +122,9 @@ def test_wide():
     wp.launch(wide, dim=WIDTH, inputs=[wp.zeros(WIDTH, dtype=float)])
 END
 $TILEC migrate-report whole | show
+# a part of it, too, where the top says that it is one
+touch whole/pyproject.toml
+$TILEC migrate-report whole/tests | show
+$TILEC migrate-report whole/tests/test_width.py | show
 $TILEC migrate-report; echo "exit status $?"
 $TILEC migrate-report nowhere; echo "exit status $?"
