@@ -447,6 +447,8 @@ static bool is_instance(const Object *object, const Object *kind)
     const Object *class = object_class(object);
     if (kind->kind == OBJECT_CLASS && object->kind == OBJECT_ARRAY)
         return class_says(kind, "__host_array__");
+    if (kind->kind == OBJECT_CLASS && object_is_staged(object) && class_says(kind, "__staged__"))
+        return true;
     if (kind->kind == OBJECT_CLASS) return class != NULL && class_derives(class, kind);
     return class == NULL ? own_type_has(kind, object->kind) : class_has_type(class, kind);
 }
