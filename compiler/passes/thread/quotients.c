@@ -49,8 +49,8 @@ static Value *is_within(Builder *at, Value *least, double low, Value *most, doub
     return build2(at, OP_and, above, below);
 }
 
-/* The least or greatest, in pairs, so that few wait for each other. */
-static Value *extreme(Builder *at, Arena *arena, OpCode code, Value *const *values, size_t count)
+/* Of all of them, in pairs, so that few wait for each other. */
+static Value *combined(Builder *at, Arena *arena, OpCode code, Value *const *values, size_t count)
 {
     Value **left = arena_new_array(arena, Value *, count);
     memcpy(left, values, sizeof *left * count);
@@ -60,16 +60,16 @@ static Value *extreme(Builder *at, Arena *arena, OpCode code, Value *const *valu
     return left[0];
 }
 
-/* Whether the numbers are such; those that are none may be among them, as they stay what they are.
- */
+/* Whether the numbers are such. None is greater than the sum of all sizes, which takes half as long
+ * as the greatest: additions are the unit's that multiplies, of which there are twice as many. */
 static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
 {
     Value **sizes = arena_new_array(arena, Value *, run->count);
     for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], a));
     Value *divisor = build1(at, OP_abs, operand(run->data[0], b));
     Value *fine = is_within(at, divisor, LEAST_DIVISOR, divisor, MOST);
-    Value *least = extreme(at, arena, OP_min, sizes, run->count);
-    Value *most = extreme(at, arena, OP_max, sizes, run->count);
+    Value *least = combined(at, arena, OP_min, sizes, run->count);
+    Value *most = combined(at, arena, OP_add, sizes, run->count);
     return build2(at, OP_and, fine, is_within(at, least, LEAST, most, MOST));
 }
 
