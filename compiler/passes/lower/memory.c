@@ -301,14 +301,46 @@ static void zero_registers(Lower *lower, DType dtype, int count, Value **registe
     for (int i = 0; i < count; i++) registers[i] = address_zero(lower, dtype);
 }
 
-/* Of several threads that have the same elements one writes them: the others need none. */
-static bool is_only_written(const Value *tile)
+/* Values that only stores take, as far as they were asked about. */
+typedef struct Written {
+    Arena *arena;
+    Map met;
+} Written;
+
+static bool is_only_written(Written *written, const Value *tile);
+
+/* What a loop carries there is only written, and so is what it leaves. */
+static bool is_carried_to_stores(Written *written, const Op *loop, int index)
 {
-    for (const OpUse *use = tile->uses; use; use = use->next) {
-        const Op *op = use->op;
-        const bool renamed = op->code == OP_reshape && is_only_written(op->results);
-        if (op->code != OP_store && op->code != OP_shared_store && !renamed) return false;
+    return is_only_written(written, &loop->results[index]) &&
+           is_only_written(written, loop->regions[0]->arguments[index + 1]);
+}
+
+static bool only_writes(Written *written, const Op *op, int index)
+{
+    const Op *around = op->parent->parent;
+    const int carried = index - (op->operand_count - op->result_count);
+    switch (op->code) {
+    case OP_store:
+    case OP_shared_store: return true;
+    case OP_reshape: return is_only_written(written, op->results);
+    case OP_for: return is_carried_to_stores(written, op, carried);
+    case OP_yield:
+        return around->code == OP_for  ? is_carried_to_stores(written, around, index)
+               : around->code == OP_if ? is_only_written(written, &around->results[index])
+                                       : false;
+    default: return false;
     }
+}
+
+/* Of several threads that have the same elements one writes them: the others need none. */
+static bool is_only_written(Written *written, const Value *tile)
+{
+    if (map_has(&written->met, tile)) return true; /* unless another use of it says no */
+    map_set(written->arena, &written->met, tile, NULL);
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        for (int i = 0; i < use->op->operand_count; i++)
+            if (use->op->operands[i] == tile && !only_writes(written, use->op, i)) return false;
     return true;
 }
 
@@ -319,7 +351,9 @@ void lower_load(Lower *lower, Op *op)
     const DType dtype = memory.access.tile->dtype;
     const int replicas = layout_register_replicas(layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
-    Value *reads = is_only_written(op->results) ? address_not_replica(lower, layout) : NULL;
+    Written written = {.arena = lower->arena};
+    Value *reads =
+        is_only_written(&written, op->results) ? address_not_replica(lower, layout) : NULL;
     for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
         Value *predicate = reads;
         if (reg & replicas)
