@@ -158,6 +158,12 @@ static bool is_authors_to_show(const Sync *sync, const Op *op)
            !makes_barriers(op);
 }
 
+/* Of what a thread wrote only that is shown which something else than threads uses. */
+static bool is_to_show(const Sync *sync, const Op *op)
+{
+    return writes_shared(op) && (makes_barriers(op) || map_has(sync->shown, op));
+}
+
 /* A barrier at the op has to show the tensor core what threads wrote since the last one, and to
  * wait for what they read. */
 static void build_fence(const Sync *sync, Op *op, const State *state)
@@ -168,7 +174,7 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
         const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->in_flight || item->met ||
             item->known.count || is_authors_to_show(sync, item->op) ||
-            (!writes_shared(item->op) && !map_get(sync->overwritten, item->op)))
+            (!is_to_show(sync, item->op) && !map_get(sync->overwritten, item->op)))
             continue;
         needed = true;
         made &= makes_barriers(item->op);
@@ -504,7 +510,7 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
         const Pending *item = state_item(sync, state, i);
         written |= !group_is_apart(item->group, sync->group) && !item->known.count &&
                    !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
-                   writes_shared(item->op);
+                   is_to_show(sync, item->op);
     }
     Builder builder = builder_before(arrive);
     if (sync->fences && !is_fenced(arrive) && sync->tensor_core && written)
@@ -658,6 +664,43 @@ static void find_all_overwritten(const Sync *sync, Op *launch)
     if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
 }
 
+/* What uses shared memory through the other proxy. */
+typedef struct Shown {
+    const Sync *sync;
+    OpVec readers;
+} Shown;
+
+static void find_async_reader(Op *op, void *context)
+{
+    Shown *found = context;
+    if (is_async_reader(op)) vec_push(found->sync->arena, &found->readers, op);
+}
+
+static bool share_memory(const Op *a, const Op *b)
+{
+    for (int i = 0; i < a->operand_count; i++)
+        for (int j = 0; j < b->operand_count; j++)
+            if (hazard_same_memory(a->operands[i], b->operands[j])) return true;
+    return false;
+}
+
+static void find_shown(Op *op, void *context)
+{
+    const Shown *found = context;
+    bool is = false;
+    if (!writes_shared(op)) return;
+    for (size_t i = 0; i < found->readers.count && !is; i++)
+        is = share_memory(op, found->readers.data[i]);
+    if (is) map_set(found->sync->arena, found->sync->shown, op, op);
+}
+
+static void find_all_shown(const Sync *sync, Op *launch)
+{
+    Shown found = {.sync = sync};
+    if (sync->tensor_core) region_visit(launch_region(launch), find_async_reader, &found);
+    if (found.readers.count) region_visit(launch_region(launch), find_shown, &found);
+}
+
 /* The launch is walked from its start, which says whether its barriers are enough. */
 static bool is_ordered(const Sync *sync, Op *launch)
 {
@@ -689,7 +732,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
-    Map overwritten = {0};
+    Map overwritten = {0}, shown = {0};
     merge_meetings(launch_region(launch));
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
@@ -701,6 +744,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .barriers = &barriers,
                        .inserted = &inserted,
                        .overwritten = &overwritten,
+                       .shown = &shown,
                        .cause = &cause,
                        .table = pending_table_new(arena),
                        .facts = analysis_ranges(context),
@@ -708,6 +752,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .block = {0, WARP_SIZE * launch_warps(launch)},
                        .group = {0, WARP_SIZE * launch_warps(launch)}};
     find_all_overwritten(&sync, launch);
+    find_all_shown(&sync, launch);
     place_barriers(sync, launch);
     remark_barriers(kernel, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);

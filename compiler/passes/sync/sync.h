@@ -48,6 +48,7 @@ typedef struct Sync {
     bool mbarriers;     /* the author's mbarriers order what groups do beside each other */
     OpVec *inserted;    /* barriers */
     Map *overwritten;   /* reads by threads of what TMA writes, too */
+    Map *shown;         /* accesses by threads of what TMA, or the tensor core, uses, too */
     Cause *cause;       /* of the next one */
     const Op *ignored;  /* a barrier that is taken for not there */
     bool fences;        /* barriers get the fences that they need */
