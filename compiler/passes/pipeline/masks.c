@@ -401,16 +401,19 @@ static void split_loop(Masks *masks, Op *loop, int depth)
     split_loop(masks, second, depth + 1);
 }
 
-/* Copies that a loop has in flight are counted by its iterations. */
+/* Copies that a loop has in flight are counted by its iterations; of few iterations each of the
+ * loops would have hardly one. */
 static bool may_split(const Op *loop)
 {
     const Region *body = loop->regions[0];
+    const int64_t trips = loop_trips(loop);
     bool multiplies = false;
     for (const Op *op = body->first; op; op = op_next(op)) {
         if (op->region_count || op->code == OP_copy_async || op->code == OP_copy_wait) return false;
         multiplies |= op->code == OP_dot;
     }
-    return multiplies && dtype_bits(operand(loop, begin)->type->dtype) <= 32;
+    return multiplies && (trips == 0 || trips >= COST_LONG_LOOP) &&
+           dtype_bits(operand(loop, begin)->type->dtype) <= 32;
 }
 
 static void collect(Op *op, void *context)
