@@ -14,17 +14,19 @@
  * unrolled as a whole, as a fifth of its loads or more would be those of tiles that are there
  * already. */
 #include "passes/analysis/access.h"
+#include "passes/analysis/alive.h"
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 #include "passes/pass.h"
 #include "ir/rebuild.h"
 #include "ir/op_vec.h"
-#include "target/target.h"
+#include "target/cost.h"
 
 #include "base/vec.h"
 
 typedef struct Prefetch {
     Kernel *kernel;
+    const Target *target;
     Op *loop;
     OpVec loads;
     Map written;    /* parameters whose memory the loop writes */
@@ -74,13 +76,6 @@ static int64_t bytes_per_thread(const Type *type)
     return (int64_t)layout_registers(type->layout) * dtype_bytes(type->dtype);
 }
 
-static bool multiplies(const Region *body)
-{
-    for (const Op *op = body->first; op; op = op_next(op))
-        if (is_dot(op)) return true;
-    return false;
-}
-
 /* Of a tile; or of one element, where products would wait for it. */
 static bool is_load(const Op *op, bool multiplies)
 {
@@ -90,7 +85,7 @@ static bool is_load(const Op *op, bool multiplies)
 
 static bool has_loads(const Region *body)
 {
-    const bool with_elements = multiplies(body);
+    const bool with_elements = region_has_with(body, DOT);
     for (const Op *op = body->first; op; op = op_next(op))
         if (is_load(op, with_elements)) return true;
     return false;
@@ -150,7 +145,7 @@ static const char *collect_loads(Prefetch *prefetch)
     prefetch->most = prefetch_room(prefetch->loop);
     region_visit(prefetch->loop->regions[0], note_global_write, prefetch);
     if (prefetch->writes) return "it writes global memory, which its loads may read";
-    const bool with_elements = multiplies(prefetch->loop->regions[0]);
+    const bool with_elements = region_has_with(prefetch->loop->regions[0], DOT);
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
         if (is_load(op, with_elements) && is_foreseen(prefetch, op))
             vec_push(prefetch->kernel->arena, &prefetch->loads, op);
@@ -220,7 +215,32 @@ static int64_t most_ops(const Prefetch *prefetch)
                                                             : COST_PREFETCH_OPS;
 }
 
-/* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well. */
+/* A thread's, as good as tiles tell. */
+static int registers_with(const Prefetch *prefetch, int distance)
+{
+    const int64_t held = tile_bits_alive(prefetch->loop->regions[0]) /
+                         (REGISTER_BITS * op_threads(prefetch->loop).count),
+                  flying = prefetch->flying * distance / REGISTER_BYTES;
+    return (int)(held + flying) + COST_OTHER_REGISTERS_AHEAD;
+}
+
+/* What the warps of a multiprocessor do in so many iterations takes longer than a load. Where it is
+ * memory that an iteration takes its time by, there are never too many loads. */
+static bool covers_loads(const Prefetch *prefetch, int distance)
+{
+    const Target *target = prefetch->target;
+    const int warps = op_threads(prefetch->loop).count / WARP_SIZE;
+    const int64_t blocks = cost_blocks_per_sm(target, warps, registers_with(prefetch, distance), 0),
+                  work = prefetch->ops * warps / target->partitions;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < prefetch->loads.count; i++)
+        bytes += type_bytes(prefetch->loads.data[i]->results[0].type);
+    return work > cost_cycles(target, UNIT_DRAM, bytes) &&
+           blocks * work * distance >= cost_latency(target, UNIT_DRAM);
+}
+
+/* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well;
+ * no further than it takes, as what is in flight costs blocks. */
 static int choose_distance(const Prefetch *prefetch)
 {
     int distance = COST_PREFETCH_DISTANCE;
@@ -228,6 +248,7 @@ static int choose_distance(const Prefetch *prefetch)
            (prefetch->flying * distance > prefetch->most || !goes_by(prefetch, distance) ||
             prefetch->ops * distance > most_ops(prefetch)))
         distance /= 2;
+    while (distance > 1 && covers_loads(prefetch, distance / 2)) distance /= 2;
     return distance;
 }
 
@@ -422,12 +443,12 @@ static void load_next(const Prefetch *prefetch)
     for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);
 }
 
-static void pipeline_region(Kernel *kernel, Region *region)
+static void pipeline_region(Kernel *kernel, const Target *target, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, op->regions[i]);
-        Prefetch prefetch = {.kernel = kernel, .loop = op};
+        for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, target, op->regions[i]);
+        Prefetch prefetch = {.kernel = kernel, .target = target, .loop = op};
         if (op->code != OP_for || !region_terminator(op->regions[0]) || !has_loads(op->regions[0]))
             continue;
         const char *fault = collect_loads(&prefetch);
@@ -448,8 +469,7 @@ static void pipeline_region(Kernel *kernel, Region *region)
 
 bool pass_pipeline(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    pipeline_region(kernel, kernel->host);
+    pipeline_region(kernel, context->target, kernel->host);
     kernel->stage = STAGE_PIPELINED;
     return true;
 }
