@@ -323,23 +323,30 @@ static void join_channel(Plan *plan, MultiBuffer *buffer, int stage)
     channel->bytes += type_bytes(buffer->alloc->results[0].type);
 }
 
-/* In the order in which they are read, which is that in which they are filled. */
+static void note_reads(Plan *plan, Step step)
+{
+    Pipeline *pipeline = plan->pipeline;
+    for (size_t r = 0; r < pipeline->buffers.count; r++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[r];
+        if (!plan_reads(step.op, buffer->alloc)) continue;
+        if (buffer->channel < 0) join_channel(plan, buffer, step.stage);
+        Channel *channel = &pipeline->channels.data[buffer->channel];
+        if (step.stage < channel->stage) channel->stage = step.stage;
+        if (step.stage > channel->last_stage) channel->last_stage = step.stage;
+    }
+}
+
+/* In the order in which they are read, which is that in which they are filled: what a later stage
+ * reads, an iteration later, has its place free as much later, and would keep the others waiting.
+ */
 static void find_channels(Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     pipeline->channels.count = 0;
     for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = -1;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Step step = plan->steps.data[i];
-        for (size_t r = 0; r < pipeline->buffers.count; r++) {
-            MultiBuffer *buffer = &pipeline->buffers.data[r];
-            if (!plan_reads(step.op, buffer->alloc)) continue;
-            if (buffer->channel < 0) join_channel(plan, buffer, step.stage);
-            Channel *channel = &pipeline->channels.data[buffer->channel];
-            if (step.stage < channel->stage) channel->stage = step.stage;
-            if (step.stage > channel->last_stage) channel->last_stage = step.stage;
-        }
-    }
+    for (int stage = 0; stage < plan->count; stage++)
+        for (size_t i = 0; i < plan->steps.count; i++)
+            if (plan->steps.data[i].stage == stage) note_reads(plan, plan->steps.data[i]);
 }
 
 /* ---- copies before the loop ---- */

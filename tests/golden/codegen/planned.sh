@@ -19,3 +19,5 @@ show planned_loads.tile 'paged.compile(T.Tensor((128, 64), T.float16), T.Tensor(
 show planned_loads.tile 'chased.compile(T.Tensor((64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((8,), T.int32), 4)'
 show nested.tile 'tiles.compile(T.Tensor((256, 256), T.float16), T.Tensor((256, 128), T.float16))'
 show nested.tile 'powers.compile(T.Tensor((64, 256), T.float16), T.Tensor((256, 64), T.float16), 3)'
+# what the next iteration reads is filled behind what this one reads
+show recurrences.tile 'states.compile(T.Tensor((192, SIZE), T.float16), T.Tensor((192, SIZE), T.float16), T.Tensor((192, SIZE), T.float16), T.Tensor((192, 2), T.float32))'
