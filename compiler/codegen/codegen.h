@@ -40,6 +40,7 @@ typedef struct ImageEntry { /* one launch of the kernel */
     Name name; /* symbol in the image; of an emulator image, the ramp function in the host module */
     int warps;
     int persistent;  /* each block does the work of several of the grid */
+    int64_t grid;    /* blocks; 0: it is not known how many before the launch */
     int cluster[3];  /* extents in blocks */
     int cooperative; /* blocks wait for each other */
     int dependent;   /* blocks wait for the launches before this one */
@@ -48,7 +49,7 @@ typedef struct ImageEntry { /* one launch of the kernel */
     int serialised;             /* ptxas has wgmma instructions wait for each other */
 } ImageEntry;
 
-/* What the launch says of its blocks: persistent, dependent, cluster, cooperative. */
+/* What the launch says of its blocks: how many, persistent, dependent, cluster, cooperative. */
 void entry_set_launch_kind(ImageEntry *entry, const Op *launch);
 int entry_blocks(const ImageEntry *entry); /* of a cluster */
 

@@ -172,8 +172,19 @@ int entry_blocks(const ImageEntry *entry)
     return entry->cluster[0] * entry->cluster[1] * entry->cluster[2];
 }
 
+static int64_t blocks_of_grid(const Op *launch)
+{
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++)
+        if (!value_constant(launch->operands[d], &extent) ||
+            __builtin_mul_overflow(blocks, extent, &blocks))
+            return 0;
+    return blocks;
+}
+
 void entry_set_launch_kind(ImageEntry *entry, const Op *launch)
 {
+    entry->grid = blocks_of_grid(launch);
     const Attr *cluster = op_attr(launch, ATTR_cluster);
     entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
     entry->cooperative = (int)op_int(launch, ATTR_cooperative, 0);
