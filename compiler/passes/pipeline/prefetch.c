@@ -224,8 +224,8 @@ static int registers_with(const Prefetch *prefetch, int distance)
     return (int)(held + flying) + COST_OTHER_REGISTERS_AHEAD;
 }
 
-/* What the warps of a multiprocessor do in so many iterations takes longer than a load. Where it is
- * memory that an iteration takes its time by, there are never too many loads. */
+/* What the warps of a multiprocessor do in so many iterations takes longer than a load from L2.
+ * Where it is memory that an iteration takes its time by, there are never too many loads. */
 static bool covers_loads(const Prefetch *prefetch, int distance)
 {
     const Target *target = prefetch->target;
@@ -236,7 +236,7 @@ static bool covers_loads(const Prefetch *prefetch, int distance)
     for (size_t i = 0; i < prefetch->loads.count; i++)
         bytes += type_bytes(prefetch->loads.data[i]->results[0].type);
     return work > cost_cycles(target, UNIT_DRAM, bytes) &&
-           blocks * work * distance >= cost_latency(target, UNIT_DRAM);
+           blocks * work * distance >= cost_latency(target, UNIT_L2);
 }
 
 /* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well;
