@@ -27,6 +27,15 @@ print(Builder.__mro__)
 for kind in (T.float8_e8m0fnu, T.float, T.half, T.int8x4, T.float4_e2m1fn, T.bool, T.tfloat32):
     print(kind, kind.bits, kind.lanes, kind.itemsize, isinstance(kind, tvm.DataType))
 print(all(isinstance(getattr(T, name), tvm.DataType) for name in _all_dtypes), tvm.DataType("int").bits, T.float32 == T.float)
+from tilelang import tvm as other
+
+
+@other.testing.requires_package("numpy")
+def marked():
+    return 3
+
+
+tvm.testing.assert_allclose([float(marked())], [3.0])
 with tvm.transform.PassContext(config={"tl.disable_tma": True}), tvm.target.Target({"kind": "cuda", "arch": "sm_90a"}) as target:
     print(target, target.arch)
 END

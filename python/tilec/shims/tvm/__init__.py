@@ -1,5 +1,6 @@
 """What TileLang programs name of TVM."""
 
+import pkgutil as _pkgutil
 import types as _types
 from importlib import import_module as _import_module
 
@@ -51,13 +52,17 @@ transform = _types.SimpleNamespace(PassContext=_PassContext)
 TVMError = _native.Error
 
 
+_FILES = {_one.name for _one in _pkgutil.iter_modules(__path__)}
+
+
 class _TVM(_modules.DialectModule):
     """Names that kernels have no use for are errors where they are used."""
 
     def __getattr__(self, name):
         whole = f"{self.__name__}.{name}"
         try:
-            return _import_module(whole) if not name.startswith("__") and _modules.exists(whole) else super().__getattr__(name)
+            found = not name.startswith("__") and (name in _FILES or _modules.exists(whole))
+            return _import_module(whole) if found else super().__getattr__(name)
         except AttributeError:
             if name.startswith("__"):
                 raise
