@@ -143,5 +143,55 @@ with tape:
 tape.backward(grads={q: wp.array([[1.0, 2.0, 3.0, 4.0]] * 3, dtype=wp.quat)})
 print(q.numpy().tolist())
 print(m.grad.numpy().tolist())
+
+
+# ---- indices of tiles ----
+@wp.kernel
+def rows(x: wp.array2d[float], i: int, y: wp.array2d[float]):
+    t = wp.tile_load(x, shape=(4, 8))
+    wp.tile_store(y[0], t[i])
+    wp.tile_store(y[1], t[-2])
+
+
+x, y = wp.array(numpy.arange(32, dtype=numpy.float32).reshape(4, 8)), wp.zeros((2, 8))
+for i in (-1, 2):
+    wp.launch_tiled(rows, dim=[1], inputs=[x, i, y], block_dim=32)
+    print(y.numpy()[:, 0].tolist())
+
+
+def refused(index):
+    @wp.kernel
+    def wrong(x: wp.array2d[float]):
+        t = wp.tile_load(x, shape=(4, 8))
+        wp.tile_store(x[0], t[index])
+
+    try:
+        wp.launch_tiled(wrong, dim=[1], inputs=[x], block_dim=32)
+    except RuntimeError as error:
+        print(str(error).partition("error: ")[2].partition(" [")[0])
+
+
+refused(1.5)
+refused(4)
+
+# ---- a function for each element ----
+by = 3.0
+a, b = wp.array([[1.0, 2.0, 3.0]], requires_grad=True), wp.array([[10.0], [20.0]])
+print(wp.map(lambda x, y: x * by + y, a, b).numpy().tolist(), wp.map(wp.max, a, 2.0).numpy().tolist())
+print((a + 2.0).numpy().tolist(), (1.0 / a).numpy().tolist(), (-a).numpy().tolist())
+
+
+@wp.func
+def both(x: float):
+    return x + 1.0, wp.vec2(x, x)
+
+
+first, second = wp.map(both, a)
+print(first.numpy().tolist(), second.dtype.__name__, second.numpy().tolist())
+with wp.Tape() as tape:
+    c = a * a
+tape.backward(grads={c: wp.ones_like(c)})
+print(a.grad.numpy().tolist())
+print(wp.mul(wp.int8(100), wp.int8(2)), wp.sin(wp.float64(1.0)), wp.add(2147483647, 1))
 END
 python3 -m tilec run host.py

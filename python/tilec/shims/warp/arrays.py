@@ -401,6 +401,25 @@ class array(metaclass=_ArrayClass):
         return self if device == self.device else clone(self, device, requires_grad)
 
 
+def _mapped(name, swapped=False, stays=False):
+    def method(self, *others):
+        import warp
+
+        given = [self, *others]
+        return warp.map(getattr(warp, name), *(given[::-1] if swapped else given), out=self if stays else None)
+
+    return method
+
+
+for _method, _name in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "and": "bit_and",
+                       "or": "bit_or", "xor": "bit_xor", "lshift": "lshift", "rshift": "rshift", "pow": "pow"}.items():
+    setattr(array, f"__{_method}__", _mapped(_name))
+    setattr(array, f"__r{_method}__", _mapped(_name, swapped=True))
+    setattr(array, f"__i{_method}__", _mapped(_name, stays=True))
+for _method, _name in {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}.items():
+    setattr(array, f"__{_method}__", _mapped(_name))
+
+
 class array1d(array):
     _rank = 1
 

@@ -12,7 +12,7 @@ from tilec.session import text_of as _text_of
 from warp import types as _types
 
 MOST = 64  # numbers of all arguments, and of the result
-_ONLY_THERE = ("works in a kernel only", "is not known here", "is known at run time only", "run-time")
+_ONLY_THERE = ("works in a kernel only", "is not known here", "is known at run time only", "run-time", "does not fit in")
 
 
 def _module():
@@ -31,7 +31,7 @@ def _made(form, numbers):
         return tuple([_made(one, numbers) for one in form])
     if len(form) == 1:
         kind, value = _scalar_named(form[0]), next(numbers)
-        value = kind._base(value)
+        value = kind(kind._base(value)).value
         return value if kind in (_types.int32, _types.float32, _types.bool) else kind(value)
     family, name, shape = form
     kind = _types._numbers({"vec": "vector", "mat": "matrix", "quat": "quaternion", "transform": "transformation"}[family], tuple(shape),
@@ -46,6 +46,11 @@ def _leaf_forms(form):
     return [form[0]] if len(form) == 1 else [form[1]] * int(numpy.prod(form[2]))
 
 
+def _wrapped(number):
+    """With 64 bits."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 class _Arguments:
     """Numbers in two arrays, and what is made of them."""
 
@@ -54,6 +59,8 @@ class _Arguments:
         self.count = 0
 
     def take(self, value):
+        if isinstance(value, numpy.generic):
+            value = _types.as_type(value.dtype)(value.item())
         kind = type(value)
         kind = _types.as_type(kind) if kind in (int, float, bool) else kind
         if isinstance(value, (list, tuple)) and len(value) and all([isinstance(item, (int, float)) for item in value]):
@@ -65,7 +72,7 @@ class _Arguments:
         place = self.count
         for number in numbers:
             self.reals[self.count] = float(number)
-            self.wholes[self.count] = int(number) if numpy.isfinite(float(number)) else 0
+            self.wholes[self.count] = _wrapped(int(number)) if numpy.isfinite(float(number)) else 0
             self.count += 1
         return _Text("(", kind.__tile_remote__(), f", {place})")
 
@@ -81,9 +88,47 @@ class _InKernel(_Callee):
                      _joined(", ", [given.take(value) for value in args]), ")")
 
 
+def _has_type(value):
+    """Whether it is a number, or several, of other types than Python's mean."""
+    if isinstance(value, numpy.generic):
+        return value.dtype not in (numpy.int32, numpy.float32)
+    return isinstance(value, _types._Numbers) or isinstance(value, _types.scalar_base) and type(value) not in (
+        _types.int32, _types.float32, _types.bool)
+
+
+def _narrowed(value):
+    """A number that was computed with all of Python's bits, with those that it has there."""
+    if type(value) is float:
+        return float(numpy.float32(value)) if numpy.isfinite(value) else value
+    return int(numpy.array([value & 0xFFFFFFFF], numpy.uint32).view(numpy.int32)[0]) if type(value) is int else value
+
+
 def transform_expand(t):
     """Of seven numbers in a row."""
     return _types.transformation(float)(*t)
+
+
+def call_kind(function, kinds):
+    """The type of what it gives for arguments of these types, a tuple of several."""
+    texts = [_Text("(", kind.__tile_remote__(), ", 0)") for kind in kinds]
+
+    class Kind(_Callee):
+        def text(self, given, args, kwargs):
+            return _Text(_module(), ".called(", function.__tile_remote__(), ", [", _joined(", ", texts), "], {}, ",
+                         _joined(", ", [given.take(value) for value in args]), ")")
+
+    from warp.arrays import array
+
+    form = Kind(None)(*[array(numpy.zeros(MOST), dtype=kind) for kind in (_types.float64, _types.int64, _types.float64, _types.int64)])
+    return tuple([_kind_made(one) for one in form]) if isinstance(form, list) else _kind_made(form)
+
+
+def _kind_made(form):
+    if form is None:
+        return None
+    if len(form) == 1:
+        return _scalar_named(form[0])
+    return type(_made(form, iter([0] * MOST)))
 
 
 class Builtin:
@@ -100,9 +145,9 @@ class Builtin:
         return f"<builtin function {self.__name__}>"
 
     def __call__(self, *args, **kwargs):
-        if not self.only_there:
+        if not self.only_there and not any([_has_type(value) for value in (*args, *kwargs.values())]):
             try:
-                return self.converted(self.remote(*args, **kwargs))
+                return _narrowed(self.converted(self.remote(*args, **kwargs)))
             except _native.CompileError as error:
                 if not any([words in str(error) for words in _ONLY_THERE]):
                     raise
@@ -133,4 +178,4 @@ class Builtin:
             return None
         reals, wholes = results[0].numpy(), results[1].numpy()
         leaves = _leaf_forms(form)
-        return _made(form, iter([reals[i] if "float" in leaf else wholes[i] for i, leaf in enumerate(leaves)]))
+        return _made(form, iter([reals[i] if "float" in leaf else int(wholes[i]) for i, leaf in enumerate(leaves)]))

@@ -37,7 +37,8 @@ class Function:
 
     def __tile_remote__(self):
         if self.remote is None:
-            self.remote = _Remote(_Text(_session.module("warp"), ".func(", _source.definition(self.func, self.around), ")"))
+            found = _session.text_of(self.func) if self.func.__name__ == "<lambda>" else _source.definition(self.func, self.around)
+            self.remote = _Remote(_Text(_session.module("warp"), ".func(", found, ")"))
         return self.remote
 
     def __call__(self, *args, **kwargs):

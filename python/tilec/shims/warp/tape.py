@@ -229,7 +229,10 @@ class Tape:
         for array, gradient in (grads or {}).items():
             if not isinstance(gradient, arrays.array):
                 raise RuntimeError("the gradients are arrays, by the arrays that they are of")
-            array.grad.store(gradient.numpy())
+            if array.grad is None:
+                array.grad = arrays.clone(gradient, requires_grad=False)
+            else:
+                array.grad.store(gradient.numpy())
         self._unread()
         for record in reversed(self.launches):
             if len(record) == 2:

@@ -258,7 +258,8 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
     @property
     def data(self):
         """The numbers, as numpy sees them."""
-        return numpy.frombuffer(self, self._numpy).reshape(self._shape_)
+        stored = numpy.frombuffer(self, numpy.uint16).view(self._numpy) if self._type_ is ctypes.c_uint16 else numpy.frombuffer(self, self._numpy)
+        return stored.reshape(self._shape_)
 
     @classmethod
     def from_ptr(cls, ptr):

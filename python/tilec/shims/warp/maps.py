@@ -1,0 +1,136 @@
+"""wp.map: a function for each element of arrays, by a kernel whose text is written to the cache."""
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+
+import numpy
+
+from tilec import session as _session
+from warp import arrays as _arrays
+from warp import types as _types
+from warp.builtins import Builtin, call_kind
+from warp.launches import Function, func, launch
+
+_made = {}
+
+
+def _kind_of(value):
+    kind = type(value)
+    return _types.as_type(kind) if kind in (int, float, bool) else value._struct if isinstance(value, _types.StructInstance) else kind
+
+
+def _word(value):
+    return "indexedarray" if isinstance(value, _arrays.indexedarray) else "array"
+
+
+def _broadcast(shapes):
+    try:
+        return numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(f"Shapes {' and '.join([str(shape) for shape in shapes])} are not broadcastable") from None
+
+
+def _identity(function):
+    """The same of functions without a name that are made of one text and of equal values."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return function
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return (code, *[(type(value), value) if isinstance(value, (int, float, str, bool)) else id(value) for value in cells])
+
+
+def _text(inputs, counts, rank, results):
+    """The kernel's, with what it is made of as names around it."""
+    names = [f"i{d}" for d in range(rank)]
+    parameters, given = [], []
+    for number, (extents, word) in enumerate(inputs):
+        if word:
+            parameters.append(f"x{number}: wp.{word}(dtype=kinds[{number}], ndim={len(extents)})")
+            at = names[rank - len(extents):]
+            given.append(f"x{number}[{', '.join(['0' if extent == 1 else name for extent, name in zip(extents, at)])}]")
+        else:
+            parameters.append(f"x{number}: kinds[{number}]")
+            given.append(f"x{number}")
+    outs = [f"y{number}" for number in range(results)]
+    parameters += [f"y{number}: wp.array(dtype=found[{number}], ndim={rank})" for number in range(results)]
+    body = [f"        {', '.join(names)} = wp.tid()"]
+    if results == 1:
+        body.append(f"        y0[{', '.join(names)}] = function({', '.join(given)})")
+    else:
+        body.append(f"        {', '.join([f'r{number}' for number in range(results)])} = function({', '.join(given)})")
+        body += [f"        {out}[{', '.join(names)}] = r{number}" for number, out in enumerate(outs)]
+    lines = ["import warp as wp", "", "", "def make(function, kinds, found):", "    @wp.kernel", f"    def mapped({', '.join(parameters)}):", *body,
+             "", "    return mapped", ""]
+    return "\n".join(lines)
+
+
+def _module(text):
+    name = "map_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    if name not in sys.modules:
+        folder = _session.cache_folder() or tempfile.mkdtemp()
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, name + ".py")
+        if not os.path.exists(path):
+            with open(f"{path}.{os.getpid()}", "w") as file:
+                file.write(text)
+            os.replace(file.name, path)
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=None, return_map_function=False):
+    """What the function gives for the elements of the inputs, which are arrays, stretched to one shape, or values."""
+    is_array = [_types.is_array(value) for value in inputs]
+    if not any(is_array):
+        raise TypeError("map() requires at least one input array")
+    shape = _broadcast([value.shape for value, one in zip(inputs, is_array) if one])
+    kinds = [value.dtype if one else _kind_of(value) for value, one in zip(inputs, is_array)]
+    known = function if isinstance(function, (Function, Builtin)) else func(function)
+    pattern = [(_word(value), tuple([extent == 1 for extent in value.shape])) if one else None for value, one in zip(inputs, is_array)]
+    key = _identity(function), tuple(kinds), len(shape), tuple(pattern)
+    if key not in _made:
+        found = call_kind(known, kinds)
+        if found is None:
+            raise TypeError("The provided function must return a value")
+        forms = [(tuple(value.shape) if one else (), _word(value) if one else "") for value, one in zip(inputs, is_array)]
+        kernel = _module(_text(forms, kinds, len(shape), len(found) if isinstance(found, tuple) else 1)).make(
+            known, kinds, found if isinstance(found, tuple) else (found,))
+        _made[key] = kernel, found
+    kernel, found = _made[key]
+    several = isinstance(found, tuple)
+    wanted = found if several else (found,)
+    if out is None:
+        asked = any([value.requires_grad for value, one in zip(inputs, is_array) if one])
+        place = next(value.device for value, one in zip(inputs, is_array) if one)
+        outs = [_arrays.empty(shape, kind, place, asked and _is_real(kind)) for kind in wanted]
+    else:
+        outs = [*out] if isinstance(out, (list, tuple)) else [out]
+        _check(outs, wanted, shape)
+    if return_kernel:
+        return kernel
+    launch(kernel, dim=shape, inputs=list(inputs), outputs=outs, block_dim=block_dim)
+    return (out if out is not None else outs) if several else outs[0]
+
+
+def _is_real(kind):
+    return isinstance(kind, _types.Struct) or _types.type_scalar_type(kind) in _types.float_types
+
+
+def _check(outs, wanted, shape):
+    if len(outs) != len(wanted):
+        raise TypeError(f"Number of output arrays ({len(outs)}) does not match the number of values that the function gives ({len(wanted)})")
+    for one, kind in zip(outs, wanted):
+        if not _types.is_array(one):
+            raise TypeError("the output of map() is an array")
+        if one.shape != shape:
+            raise TypeError(f"Output array shape {one.shape} does not match expected shape {shape}")
+        if not _types.types_equal(one.dtype, kind):
+            raise TypeError(f"the output has elements of {_types.type_repr(one.dtype)}, and the function gives {_types.type_repr(kind)}")
+
+
+__all__ = ["map"]
