@@ -12,28 +12,6 @@ error = _types.SimpleNamespace(
     TVMError=_native.Error, InternalError=_native.Error, DiagnosticError=_native.Error, OpError=_native.Error)
 
 
-class _Target:
-    """A name of a target: kernels are for the device that there is."""
-
-    def __init__(self, name="cuda", host=None):
-        self.attrs = dict(name) if isinstance(name, dict) else {}
-        self.name = self.attrs.get("kind", "cuda") if self.attrs else name
-        self.kind = _types.SimpleNamespace(name=str(self.name).partition(" ")[0])
-        self.arch = self.attrs.get("arch")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *ignored):
-        return None
-
-    def __str__(self):
-        return str(self.name)
-
-
-target = _types.SimpleNamespace(Target=_Target)
-
-
 class _PassContext:
     """Options of TVM's passes, which nothing here depends on."""
 
@@ -71,3 +49,5 @@ class _TVM(_modules.DialectModule):
 
 _modules.offer("tvm", _TVM)
 _modules.become(__name__, _TVM)
+
+target = _import_module("tvm.target")
