@@ -11,7 +11,7 @@ import os
 import sys
 import types
 
-from tilec.session import Remote, Text, Unspeakable, text_of
+from tilec.session import Module, Remote, Text, Unspeakable, text_of
 
 PLAIN = (bool, int, float, str, tuple, type(None))
 
@@ -80,6 +80,14 @@ def _folder_of(name, path):
 _modules = {}
 
 
+def _is_elsewhere(value, folder):
+    """A function of a file that imports of the module's own text would not find, as it is in no folder of theirs."""
+    if not isinstance(getattr(value, "__tile_function__", value), types.FunctionType):
+        return False
+    path = getattr(value, "__tile_function__", value).__code__.co_filename
+    return os.path.exists(path) and os.path.relpath(path, folder).startswith("..") and "site-packages" not in path
+
+
 def _is_plain(value):
     """Whether it is told; a Remote is as the program has it, too."""
     if isinstance(value, Remote):
@@ -126,9 +134,10 @@ def module_of(functions, path, name, node=None):
     for found in file_of(path).names(node) if node is not None else ():
         if found in known and _is_plain(known[found]):
             plain[found] = known[found]
+    folder = _folder_of(name, path)
     for function in functions:
         for found, value in _global_names(function, path).items():
-            if _is_plain(value):
+            if _is_plain(value) or _is_elsewhere(value, folder):
                 plain[found] = value
     plain = dict(sorted(plain.items()))
     key = path, text_of(plain).key()
@@ -247,6 +256,8 @@ def lambda_text(value):
 
 def function_text(value):
     """For session.speakers: a function or class of the program."""
+    if isinstance(value, types.BuiltinFunctionType) and value.__module__ in ("_operator", "math"):
+        return Text(Module(value.__module__.removeprefix("_")), f".{value.__name__}")
     if isinstance(value, types.FunctionType) and value.__name__ == "<lambda>" and os.path.exists(value.__code__.co_filename):
         if value not in _definitions:
             _definitions[value] = Remote(lambda_text(value))

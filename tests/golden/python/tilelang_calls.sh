@@ -3,10 +3,27 @@
 needs numpy
 export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
-cat >calls.py <<'END'
+mkdir -p lib/elsewhere program
+touch lib/elsewhere/__init__.py
+cat >lib/elsewhere/parts.py <<'END'
+HALF = 0.5
+
+
+def halved(x):
+    return x * HALF
+END
+cat >program/calls.py <<'END'
+import operator
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.getcwd(), "lib"))
+
 import numpy
 import tilelang
 import tilelang.language as T
+from elsewhere.parts import halved
+from tilelang.autotuner import AutoTuner, autotune
 from tilelang.transform.simplify import apply_simplify
 
 
@@ -59,8 +76,29 @@ def applied(function):
 
 
 factor = 3.0
-for function in (lambda x: x * factor, lambda x: T.max(x, 16.0)):
+for function in (lambda x: x * factor, lambda x: T.max(x, 16.0), operator.neg, halved):
     tilelang.compile(applied(function))(a, c)
     print(c[1], c[31])
+
+
+# What the original's passes do in a configuration changes nothing.
+def blocks(threads=64):
+    @T.prim_func
+    def main(A: T.Tensor((64,), T.float32), s: T.float32):
+        with T.Kernel(1, threads=threads):
+            for i in T.Parallel(64):
+                A[i] = A[i] * s
+
+    return main
+
+
+configs = [{"threads": 32, "pass_configs": {"tl.disable_tma": True}}, {"threads": 64}]
+tuner = AutoTuner.from_kernel(blocks, configs)
+with tilelang.set_autotune_inputs(a, 2.0):
+    print(tuner.run().config)
+try:
+    autotune(configs=configs)(tilelang.jit(blocks))()
+except ValueError as error:
+    print(error)
 END
-python3 -m tilec run calls.py
+python3 -m tilec run program/calls.py 2>&1 | grep -v '^  File\|^    \|^Traceback'

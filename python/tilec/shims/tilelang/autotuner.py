@@ -39,6 +39,17 @@ class AutotuneResult:
         self.libcode = None
 
 
+class UntoldInputs(ValueError):
+    """A search that makes tensors itself has no numbers to give beside them."""
+
+
+def check_supply(kernel):
+    tensors = {param.name for param in kernel.params}
+    numbers = [name for name in kernel.parameters if name not in tensors]
+    if numbers:
+        raise UntoldInputs(f"{', '.join(numbers)}: a search makes tensors alone: call it inside of set_autotune_inputs(...)")
+
+
 def search(make, configs, tensors=None, warmup=25, rep=100, ref_prog=None, supply_prog=None, supply_type=TensorSupplyType.Auto,
            rtol=1e-2, atol=1e-2, max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None):
     """The best of the kernels that `make(config)` gives. The emulator's times say nothing: its is the first that compiles."""
@@ -46,6 +57,8 @@ def search(make, configs, tensors=None, warmup=25, rep=100, ref_prog=None, suppl
     for config in configs:
         try:
             kernel = make(config)
+            if tensors is None and supply_prog is None:
+                check_supply(kernel)
             if device.is_emulator():
                 return AutotuneResult(None, config, kernel)
             profiler = kernel.get_profiler(supply_type)
@@ -60,6 +73,8 @@ def search(make, configs, tensors=None, warmup=25, rep=100, ref_prog=None, suppl
                 else:
                     profiler.assert_allclose(ref_prog, given, atol=atol, rtol=rtol, max_mismatched_ratio=max_mismatched_ratio)
             latency = profiler.do_bench(warmup=warmup, rep=rep, input_tensors=given)
+        except UntoldInputs:
+            raise
         except Exception as error:
             fault = fault or error
             continue
@@ -97,7 +112,7 @@ class Tuned:
         if callable(configs):
             wanted = inspect.signature(configs).parameters
             configs = configs(*args, **kwargs) if len(wanted) >= len(args) > 0 else configs()
-        given = set(names[: len(args)]) | set(kwargs)
+        given = set(names[: len(args)]) | set(kwargs) | ({"pass_configs"} - set(names))  # the original's passes
         space = []
         for config in configs:
             left = {name: value for name, value in _as_dict(config, names).items() if name not in given}
@@ -118,7 +133,7 @@ class Tuned:
         return self.kept[key]
 
     def __call__(self, *args, **kwargs):
-        if kwargs.pop("return_kernel", False) or self.function.gives_kernels:
+        if kwargs.pop("return_kernel", False) | kwargs.pop("__return_kernel", False) or self.function.gives_kernels:
             return self.result(args, kwargs).kernel
         from tilec.calls import Given
 
@@ -179,6 +194,9 @@ class AutoTuner:
     def make(self, config):
         from tilelang.jit import compile
 
+        if isinstance(config, dict):
+            names = inspect.signature(self.kernel).parameters
+            config = {name: value for name, value in config.items() if name != "pass_configs" or name in names}
         made = self.kernel(**config) if isinstance(config, dict) else self.kernel(*config)
         return made if isinstance(made, JITKernel) else compile(made, out_idx=self.out_idx)
 

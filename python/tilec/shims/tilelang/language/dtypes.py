@@ -28,6 +28,10 @@ def resolve_torch_storage_dtype(value):
 
 
 def __getattr__(name):
+    if name == "_TORCH_DTYPE_TO_STR":
+        import torch
+
+        return {getattr(torch, one): one for one in _all_dtypes if isinstance(getattr(torch, one, None), torch.dtype)}
     found = getattr(_language, name)
     if not isinstance(found, dtype):
         raise AttributeError(name)
