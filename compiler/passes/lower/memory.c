@@ -181,6 +181,13 @@ Value *memory_pointer(Lower *lower, const Memory *memory, int reg)
 
 /* ---- predicates ---- */
 
+/* The bound is a multiple, too: the largest i32 that is one of 1024 leaves room for 1023 more. */
+static int64_t largest(Facts facts)
+{
+    const int64_t rest = facts.multiple > 1 && facts.high > 0 ? facts.high % facts.multiple : 0;
+    return facts.high - rest;
+}
+
 /* Coordinates are compared in 32 bits where offset + tile can't overflow them. */
 static DType coordinate_dtype(const Lower *lower, const Memory *memory, int dim)
 {
@@ -191,7 +198,7 @@ static DType coordinate_dtype(const Lower *lower, const Memory *memory, int dim)
     const int tile_dim = access->tile_dim[dim];
     const int64_t last =
         tile_dim < 0 ? 0 : (int64_t)layout->block[tile_dim] * layout->repeat[tile_dim] - 1;
-    const bool fits = facts.low >= INT32_MIN && facts.high <= INT32_MAX - last &&
+    const bool fits = facts.low >= INT32_MIN && largest(facts) <= INT32_MAX - last &&
                       limit.low >= INT32_MIN && limit.high <= INT32_MAX;
     return fits ? DTYPE_i32 : DTYPE_i64;
 }
