@@ -314,11 +314,12 @@ class Kernel(Choices):
         stages, size = self.pick([0, 1, 2, 2, 3, 4]), {"float64": 8, "float32": 4}.get(source, 2)
         while k * (m + n) * size * max(1, stages) > 64000:
             k, stages = max(16, k // 2), max(1, stages - 1)
-        trips = self.trips() if total != "float16" else self.pick(["1", "2"])
+        anew = total != "float16" and self.chance(0.3)  # in loops of so many iterations as nobody knows
+        trips = self.pick(self.numbers)[0] if anew else self.trips() if total != "float16" else self.pick(["1", "2"])
         turned_a, turned_b = self.chance(0.25), self.chance(0.3)
         a_shape, b_shape = ((k, m) if turned_a else (m, k)), ((n, k) if turned_b else (k, n))
         left, right = self.input(source, 2, True), self.input(source, 2, True)
-        a = self.allocate(source, a_shape, self.pick(["shared", "shared", "shared", "fragment"]), 3)
+        a = self.allocate(source, a_shape, "shared" if anew else self.pick(["shared", "shared", "shared", "fragment"]), 3)
         b = self.allocate(source, b_shape, "shared", 3)
         c = self.allocate(total, (m, n), "fragment")
         self.scopes[-1].remove(a)  # what they hold behind a pipelined loop is nobody's business
@@ -328,7 +329,7 @@ class Kernel(Choices):
         self.line(f"for {step} in T.Pipelined({trips}, num_stages={stages}):")
         across = f"{self.blocks} * {m}"
         self.line(f"    T.copy({left.name}[{f'{step} * {k}, {across}' if turned_a else f'{across}, {step} * {k}'}], {a.name})")
-        self.line(f"    T.copy({right.name}[{f'0, {step} * {k}' if turned_b else f'{step} * {k}, 0'}], {b.name})")
+        self.copy_right(step, right, b, lambda at: f"0, {at} * {k}" if turned_b else f"{at} * {k}, 0")
         policy = self.pick(["", "", ", policy=T.GemmWarpPolicy.FullRow", ", policy=T.GemmWarpPolicy.FullCol"])
         if self.threads == 96:
             policy = ""
@@ -336,6 +337,27 @@ class Kernel(Choices):
         if self.chance(0.2) and not self.loops:
             self.line(f"    if {step} == 1:")
             self.line(f"        T.clear({c.name})")
+        if anew:
+            self.write_anew(a, b, c, (turned_a, turned_b))
+
+    def copy_right(self, step, right, b, index):
+        """By one branch or the other: from the iteration's place, or a later one's."""
+        if self.chance(0.7):
+            return self.line(f"    T.copy({right.name}[{index(step)}], {b.name})")
+        self.line(f"    if {step} {self.pick(['<', '==', '>='])} {self.pick(['1', '2', self.numbers[0][0]])}:")
+        self.line(f"        T.copy({right.name}[{index(step)}], {b.name})")
+        self.line("    else:")
+        self.line(f"        T.copy({right.name}[{index(f'({step} + 1)')}], {b.name})")
+
+    def write_anew(self, a, b, c, turned):
+        """In the same iteration: an operand's tile, from what threads hold, and a product of that."""
+        held = self.allocate(a.dtype, a.shape, "fragment", 3)
+        self.scopes[-1].remove(held)
+        allocation = self.body.pop()  # and its numbers: before the loop
+        at = max(i for i, text in enumerate(self.body) if "T.Pipelined" in text)
+        self.body[at:at] = [allocation, " " * (len(allocation) - len(allocation.lstrip())) + f"T.fill({held.name}, {self.pick([1, 2])})"]
+        self.line(f"    T.copy({held.name}, {a.name})")
+        self.line(f"    T.gemm({a.name}, {b.name}, {c.name}{', transpose_A=True' if turned[0] else ''}{', transpose_B=True' if turned[1] else ''})")
 
     def output(self):
         """A block's own rows; in a loop none, as a later round would write them again."""
