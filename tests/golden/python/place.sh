@@ -19,3 +19,17 @@ for is_emulator in (True, False):
         except TypeError as error:
             print(error)
 END
+# ---- torch comes for results of a GPU's, if nobody has imported it: numpy's would be in the host's memory
+python3 - <<'END'
+import sys
+
+import numpy
+from tilec import arrays, device
+
+device.is_emulator = lambda: False
+try:
+    arrays.empty_like(None, arrays.CODES["float32"], (2, 3))
+except Exception:  # there may be no GPU
+    pass
+print("torch" in sys.modules)
+END

@@ -50,4 +50,4 @@ class _TVM(_modules.DialectModule):
 _modules.offer("tvm", _TVM)
 _modules.become(__name__, _TVM)
 
-target = _import_module("tvm.target")
+target, testing = _import_module("tvm.target"), _import_module("tvm.testing")
