@@ -199,7 +199,8 @@ class array(metaclass=_ArrayClass):
         return numpy.ndarray(self.shape + inner, number, source, self.offset, list(self.strides) + inner_strides)
 
     def _store(self, values):
-        copy = self.memory.read()
+        whole = self.offset == 0 and self.is_contiguous and self.nbytes == self.memory.count
+        copy = numpy.empty(max(self.memory.count, 1), numpy.uint8) if self.memory.on_gpu and whole else self.memory.read()
         self.host(copy)[...] = values
         self.memory.write(copy)
 
