@@ -76,8 +76,8 @@ class Case:
         self.name = f"{what}-f{64 if double else 32}-{n}"
         self.entry = f"fft{n}" if what == "fft" else f"{'solve' if what == 'solve' else 'cholesky'}_{'d' if double else 's'}{n}"
 
-    # Threads of a block: 4, 8 or 16 numbers a thread, one row or as many as 1024 numbers; of a matrix one warp, as 64
-    # and 128 threads took twice to eight times as long (results/2026-11-28-H200-factors.md).
+    # Threads of a block: 4, 8 or 16 numbers a thread, one row or as many as 1024 numbers; of a matrix one warp, as more
+    # took 1.8 times as long at least (results/2026-11-28-H200-factors.md).
     def variants(self):
         if self.what == "fft":
             return [(t, rows) for t in sorted({self.n // 4, self.n // 8, self.n // 16}) if 32 <= t <= 1024 or t == self.n // 4
