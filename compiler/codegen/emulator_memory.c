@@ -291,9 +291,21 @@ void emulator_red(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef val
     guard_end(gen, &guard, NULL);
 }
 
-void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+/* Where the conversion of the value behind the first `count` begins; the end: there are no more. */
+static const char *conversion_at(const char *format, int count)
 {
-    CHECK(2 * count <= TILE_EMU_IN_WORDS);
+    for (; *format != '\0'; format++) {
+        if (*format != '%') continue;
+        if (format[1] == '%')
+            format++;
+        else if (count-- == 0)
+            break;
+    }
+    return format;
+}
+
+static void print_part(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+{
     for (int i = 0; i < count; i++)
         LLVMSetAlignment(
             LLVMBuildStore(gen->builder, slots[i],
@@ -302,6 +314,21 @@ void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots
     LLVMValueRef arguments[] = {LLVMBuildGlobalStringPtr(gen->builder, format, "format"),
                                 gen_i32(gen, count)};
     emu_call(gen, "tile_emu_print", gen->types.nothing, 2, arguments);
+}
+
+/* A call takes so many values: more are printed by one after the other. */
+void emulator_print(Gen *gen, const char *format, int count, LLVMValueRef *slots)
+{
+    enum { MOST = TILE_EMU_IN_WORDS / 2 };
+    while (count > MOST) {
+        const char *rest = conversion_at(format, MOST);
+        print_part(gen, arena_printf(gen->arena, "%.*s", (int)(rest - format), format), MOST,
+                   slots);
+        format = rest;
+        slots += MOST;
+        count -= MOST;
+    }
+    print_part(gen, format, count, slots);
 }
 
 /* ---- asynchronous copies ---- */

@@ -145,6 +145,32 @@ print(q.numpy().tolist())
 print(m.grad.numpy().tolist())
 
 
+# ---- numbers that have no atomic sums, bits of bfloat16, more values than are printed at once ----
+@wp.kernel
+def summed(x: wp.array[wp.vec2b], y: wp.array[wp.vec2b]):
+    x[wp.tid()] += y[wp.tid()]
+    x[wp.tid()] -= wp.vec2b(wp.int8(1))
+    if wp.tid() == 0:
+        wp.printf("%d %d %d %d %d %d %d %d %d %d %d %d %d%% %d %d %d\n", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+
+
+narrow = wp.array([[1, 2], [3, 4]], dtype=wp.vec2b)
+wp.launch(summed, dim=2, inputs=[narrow, wp.array([[10, 20], [30, 40]], dtype=wp.vec2b)])
+wp.synchronize()
+print(narrow.numpy().tolist())
+
+
+@wp.kernel
+def widened(x: wp.array[wp.bfloat16], y: wp.array[float]):
+    y[wp.tid()] = float(x[wp.tid()])
+
+
+y = wp.zeros(3)
+wp.launch(widened, dim=3, inputs=[wp.array(numpy.array([0x3F80, 0x4000, 0xC040], numpy.uint16), dtype=wp.bfloat16), y])
+print(y.numpy().tolist())
+print(wp.full(2, [1.5, 2.5]).numpy().tolist(), wp.zeros(0).ptr)
+
+
 # ---- indices of tiles ----
 @wp.kernel
 def rows(x: wp.array2d[float], i: int, y: wp.array2d[float]):

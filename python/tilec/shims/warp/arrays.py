@@ -11,7 +11,7 @@ from tilec import session as _session
 from tilec.session import Text as _Text
 from warp import devices as _devices
 from warp import graphs as _graphs
-from warp.types import Struct, StructInstance, _Type, as_type, element_type, inner_shape
+from warp.types import Struct, StructInstance, _Type, as_type, bfloat16, check_array_shape, element_type, inner_shape, matrix, vector
 
 
 class _Memory:
@@ -132,7 +132,8 @@ class array(metaclass=_ArrayClass):
         return element_type(self.dtype), inner_shape(self.dtype)
 
     def _make(self, kind, shape):
-        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        shape = tuple([int(extent) for extent in shape]) if hasattr(shape, "__len__") else (int(shape),)
+        check_array_shape(shape)
         self.dtype = kind
         number, inner = self._element()
         size = number.itemsize * int(numpy.prod(inner, dtype=int))
@@ -166,6 +167,8 @@ class array(metaclass=_ArrayClass):
             kind = as_type(values.dtype) if isinstance(data, numpy.ndarray) else as_type(float if values.dtype.kind == "f" else int)
         self.dtype = kind
         number, inner = self._element()
+        if values.dtype == numpy.uint16 and getattr(kind, "_dtype", kind) is bfloat16:  # its bits
+            values = values.view(number)
         if values.dtype != number and not isinstance(kind, Struct):
             if number == numpy.uint16 and kind.__name__.endswith("bfloat16") and values.dtype.kind == "f":
                 values = (values.astype(numpy.float32).view(numpy.uint32) + 0x8000 >> 16).astype(numpy.uint16)
@@ -240,7 +243,7 @@ class array(metaclass=_ArrayClass):
 
     @property
     def ptr(self):
-        return self.memory.pointer + self.offset
+        return self.memory.pointer + self.offset if self.size else None
 
     @property
     def size(self):
@@ -269,13 +272,14 @@ class array(metaclass=_ArrayClass):
     def __tile_facts__(self):
         number, inner = self._element()
         where = (_arrays.CUDA, 0) if self.memory.on_gpu else (_arrays.CPU, 0)
+        pointer = self.memory.pointer + self.offset
         if isinstance(self.dtype, Struct):
-            return _arrays.Facts(self.ptr, _code(self.dtype), self.shape + (number.itemsize,), self.strides + (1,), where, self)
+            return _arrays.Facts(pointer, _code(self.dtype), self.shape + (number.itemsize,), self.strides + (1,), where, self)
         size = number.itemsize
         if any([stride % size for stride in self.strides]):
             raise TypeError("an array whose strides are no multiples of its numbers' size")
         strides = tuple([stride // size for stride in self.strides]) + _arrays.packed(inner)
-        return _arrays.Facts(self.ptr, _code(self.dtype), self.shape + inner, strides, where, self)
+        return _arrays.Facts(pointer, _code(self.dtype), self.shape + inner, strides, where, self)
 
     # ---- gradients ----
 
@@ -566,7 +570,7 @@ def _plain(data):
     """Lists of vectors and such as numpy reads them."""
     if isinstance(data, (list, tuple)):
         return [_plain(item) for item in data]
-    if hasattr(data, "data") and hasattr(data, "_family_"):
+    if hasattr(data, "_family_"):
         return data.data
     return getattr(data, "value", data)
 
@@ -591,10 +595,10 @@ def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pin
     if isinstance(dtype, str):
         kind = type(value)
         dtype = value._struct if isinstance(value, StructInstance) else kind if isinstance(kind, _Type) else as_type(kind)
-        if isinstance(value, (list, tuple)):
-            from warp.types import vector
-
-            dtype = vector(len(value), float if any([isinstance(item, float) for item in value]) else int)
+        if isinstance(value, (list, tuple, numpy.ndarray)):
+            known = numpy.asarray(_plain(value))
+            number = as_type(known.dtype)
+            dtype = vector(len(known), number) if known.ndim == 1 else matrix(known.shape, number)
     made = empty(shape, dtype, device, requires_grad)
     made.fill_(value)
     return made

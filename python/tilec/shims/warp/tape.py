@@ -55,7 +55,8 @@ def _caller():
 def _span(array):
     reach = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
     low, high = sum([one for one in reach if one < 0]), sum([one for one in reach if one > 0])
-    return array.ptr + low, array.ptr + high + array.itemsize
+    start = array.memory.pointer + array.offset
+    return start + low, start + high + array.itemsize
 
 
 def _why_untracked(dest, src):
@@ -138,7 +139,7 @@ def _gradient(name, value, one, access, later, seen):
     from warp.arrays import clone, zeros_like
 
     own = one if one is not None else value.grad
-    spot = None if own is None else (own.ptr, own.shape, own.strides)
+    spot = None if own is None else (own.memory.pointer + own.offset, own.shape, own.strides)
     if own is None or spot in seen:
         spare = zeros_like(value, requires_grad=False)
         if own is not None and isinstance(value.dtype, Struct):

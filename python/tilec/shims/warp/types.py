@@ -526,7 +526,7 @@ def _numbers(family, shape, dtype):
     key = family, tuple(shape), dtype
     if key not in _made:
         names = {"_family_": family, "_shape_": tuple(shape), "_dtype": dtype, "_wp_scalar_type_": dtype,
-                 "_length_": math.prod(shape), "_type_": dtype._type_, "_numpy": dtype._numpy, "__module__": __name__}
+                 "_wp_generic_type_str_": f"{_FAMILY[family]}_t", "_length_": math.prod(shape), "_type_": dtype._type_, "_numpy": dtype._numpy, "__module__": __name__}
         if family == "transformation":
             names.update(_PARTS)
         _made[key] = _Composite(_name_of(family, shape, dtype), (_Numbers,), names)
