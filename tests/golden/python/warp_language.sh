@@ -98,6 +98,42 @@ x, y = wp.array(numpy.arange(8, dtype=numpy.float32)), wp.zeros(8)
 for n in (0, 1):
     wp.launch_tiled(tiles, dim=[1], inputs=[n, x, y], block_dim=32)
     print(y.numpy().tolist())
+
+
+# ---- what is refused ----
+def refused(function):
+    try:
+        wp.launch_tiled(wp.Kernel(func=function), dim=[1], inputs=[], block_dim=32)
+    except RuntimeError as error:
+        print(str(error).strip("'").partition("error: ")[2].partition(" [")[0])
+
+
+def stack_of_none():
+    wp.tile_stack(capacity=0, dtype=int)
+
+
+def stack_of_others():
+    wp.tile_stack_push(wp.tile_stack(capacity=4, dtype=int), 1.0, True)
+
+
+def ones():
+    wp.tile_ones(shape=4, dtype=Held)
+
+
+def four():
+    wp.tile_arange(5, 5, 1, 1)
+
+
+def stands():
+    wp.tile_arange(0, 5, 0)
+
+
+def booleans():
+    wp.tile_arange(5, dtype=wp.bool)
+
+
+for function in (stack_of_none, stack_of_others, ones, four, stands, booleans):
+    refused(function)
 wp.set_module_options({"deterministic": wp.DeterministicMode.RUN_TO_RUN})
 print(wp.get_module_options()["deterministic"].name)
 END

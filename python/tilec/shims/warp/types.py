@@ -620,7 +620,10 @@ class StructInstance:
         made = numpy.zeros((), self._struct._numpy)
         for name in self._struct.vars:
             value = self.__dict__[name]
-            made[name] = value.numpy_value() if isinstance(value, StructInstance) else numpy.asarray(getattr(value, "value", value))
+            if isinstance(value, StructInstance):
+                made[name] = value.numpy_value()
+            else:
+                made[name] = value.data if isinstance(value, _Numbers) else numpy.asarray(getattr(value, "value", value))
         return made[()]
 
     @classmethod
