@@ -185,6 +185,12 @@ def surroundings(depth=1):
 _definitions = {}
 
 
+def forget_definitions():
+    """Names that they mention mean something else now."""
+    _definitions.clear()
+    _modules.clear()
+
+
 def _located(value, path, line, around, functions, module_name):
     node = file_of(path).node(value.__name__, line)
     if node is None:

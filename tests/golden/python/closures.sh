@@ -109,6 +109,21 @@ for kernel, kind in ((unknown, NameError), (typed, wp.WarpCodegenTypeError)):
         wp.launch(kernel, dim=1, inputs=[x])
     except kind as error:
         print(isinstance(error, wp.WarpCodegenError), isinstance(error, RuntimeError), isinstance(error, kind))
+
+
+def later():
+    @wp.kernel
+    def counted(x: wp.array[float]):
+        x[0] = by
+
+    by = 1.0
+    for by in (2.0, 3.0):
+        counted.module.mark_modified()
+        wp.launch(counted, dim=1, inputs=[x])
+        print(x.numpy()[0])
+
+
+later()
 wp.set_module_options({"enable_backward": False})
 print(wp.get_module_options()["enable_backward"], wp.get_module("other").options["enable_backward"], wp.config.mode)
 END

@@ -86,6 +86,7 @@ class Kernel:
         self.options = options or {}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
+        self.is_instance = remote is not None  # of one that leaves types open
         self.calls = {}
         self.overloads = {}
         self.parameters = list(inspect.signature(func).parameters)
@@ -105,6 +106,12 @@ class Kernel:
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
                                         ", kinds={", *kinds, f"}}, backward={self.enable_backward})"))
         return self.remote
+
+    def forget(self):
+        if not self.is_instance:
+            self.remote = None
+        self.calls.clear()
+        self.overloads.clear()
 
     def told_kinds(self):
         """What annotations are that were evaluated in a function around the kernel's: their text may mean nothing, or something
@@ -183,7 +190,10 @@ class Module:
         pass
 
     def mark_modified(self):
-        pass
+        """What its kernels' names mean is asked anew when they are launched."""
+        _source.forget_definitions()
+        for kernel in self.kernels.values():
+            kernel.forget()
 
 
 _modules = {}
