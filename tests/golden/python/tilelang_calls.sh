@@ -96,6 +96,21 @@ configs = [{"threads": 32, "pass_configs": {"tl.disable_tma": True}}, {"threads"
 tuner = AutoTuner.from_kernel(blocks, configs)
 with tilelang.set_autotune_inputs(a, 2.0):
     print(tuner.run().config)
+
+
+@autotune(configs=[{"threads": 32}, {"threads": 64}])
+@tilelang.jit
+def doubled(A, threads=32):
+    n = T.const("n")
+    A: T.Tensor[[n], T.float32]
+    B = T.empty([n], T.float32)
+    with T.Kernel(1, threads=threads):
+        for i in T.Parallel(n):
+            B[i] = A[i] * 2.0
+    return B
+
+
+print(doubled.compile(n=64, threads=32).config)
 try:
     autotune(configs=configs)(tilelang.jit(blocks))()
 except ValueError as error:
