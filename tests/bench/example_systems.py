@@ -51,6 +51,12 @@ def without_tuning(text):
     return "\n".join(line for i, line in enumerate(lines, 1) if i not in gone) + "\n"
 
 
+def nothing(attribute):
+    """What a module that stands in has: everything but what Python asks of modules."""
+    if attribute.startswith("__"):
+        raise AttributeError(attribute)
+
+
 def stand_in(names):
     """For modules that an example's main part alone needs."""
     for name in names:
@@ -61,7 +67,7 @@ def stand_in(names):
             for i in range(len(parts)):
                 module = types.ModuleType(".".join(parts[:i + 1]))
                 module.__path__ = []
-                module.__getattr__ = lambda attribute: None if not attribute.startswith("__") else {}[attribute]
+                module.__getattr__ = nothing
                 sys.modules.setdefault(module.__name__, module)
 
 
