@@ -9,9 +9,17 @@ echo 'from .twice import twice' >own/tilus/kernels/__init__.py
 cat >own/tilus/kernels/twice.py <<'END'
 from tilus.hidet.ir.dtypes import DataType, int32
 from tilus.hidet.ir.type import void_p
-from tilus.lang import Script
+from tilus.lang import Class, Script
 from tilus.lang.script import autotune
 from tilus.tensor import Tensor
+
+
+class Place(Class):
+    def __init__(self, block: int):
+        self.block = block
+
+    def of(self, index):
+        return index * self.block
 
 
 @autotune("block", [32, 64])
@@ -25,7 +33,7 @@ class Twice(Script):
         self.attrs.blocks = (n + self.block - 1) // self.block
         self.attrs.warps = 1
         a = self.global_view(a_ptr, dtype=self.dtype, shape=[n])
-        at = self.blockIdx.x * self.block
+        at = Place(self.block).of(self.blockIdx.x)
         self.store_global(a, self.load_global(a, offsets=[at], shape=[self.block]) * 2, offsets=[at])
 
 

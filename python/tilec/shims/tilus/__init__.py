@@ -5,7 +5,7 @@ from tilec import modules as _modules
 _modules.offer("tilus", kernels=["kernels"])
 
 from tilus import lang, option, testing, utils  # noqa: E402
-from tilus.lang.script import Script, autotune  # noqa: E402
+from tilus.lang.script import Class, Script, autotune  # noqa: E402
 from tilus.tensor import Tensor, empty, from_torch, full, ones, rand, randint, randn, tensor_view, zeros  # noqa: E402
 from tilus.utils import cdiv  # noqa: E402
 

@@ -86,6 +86,10 @@ class Script(metaclass=ScriptClass):
         return self.jit_instance_for(*args, **kwargs).code_text()
 
 
+class Class:
+    """What kernels keep together: objects of it are made and used in kernels alone."""
+
+
 def autotune(arg_names, arg_values):
     """Parameters of the constructor that are chosen by tuning, where an object is made without them."""
 
