@@ -59,6 +59,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
 /* ---- combine.c: of a reduction or a scan ---- */
 
 OpCode op_combination(const Op *op); /* what combines two elements */
+bool op_combines(const Op *op);      /* is such an op */
 /* What combining with changes nothing, of floats and of integers. */
 double combination_identity_number(OpCode code);
 int64_t combination_identity(OpCode code, DType dtype);

@@ -14,6 +14,14 @@ static const Combination combinations[] = {
     {"and", OP_and}, {"or", OP_or},   {"xor", OP_xor},
 };
 
+bool op_combines(const Op *op)
+{
+    bool does = false;
+    for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++)
+        does |= combinations[i].code == op->code;
+    return does;
+}
+
 OpCode op_combination(const Op *op)
 {
     const char *mode = op_attr(op, ATTR_mode)->text;

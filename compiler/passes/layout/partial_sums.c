@@ -103,7 +103,7 @@ static bool find_terms(const Inference *inference, Sum *sum)
     const Region *body = sum->loop->regions[0];
     const Value *carried = body->arguments[1 + sum->index],
                 *value = body->last->operands[sum->index];
-    if (carried->use_count != 1 || !value->op) return false;
+    if (carried->use_count != 1 || !value->op || !op_combines(value->op)) return false;
     sum->code = value->op->code;
     while (value != carried) {
         Op *combine = value->op;

@@ -106,17 +106,14 @@ static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
 /* What a tile of indices is divided by, rounding down; 0: it is not. */
 static int64_t divisor_of(const Pass *pass, const Op *op)
 {
-    const Value *by = op->operand_count == 2 ? operand(op, b) : NULL;
-    while (by && by->op && (by->op->code == OP_splat || by->op->code == OP_broadcast))
+    if (op->code != OP_div && op->code != OP_floordiv && op->code != OP_shr) return 0;
+    const Value *by = operand(op, b);
+    while (by->op && (by->op->code == OP_splat || by->op->code == OP_broadcast))
         by = operand(by->op, a);
     int64_t number;
-    if (!by || !value_constant(by, &number) || number < 1) return 0;
-    switch ((int)op->code) {
-    case OP_div: return facts_of(pass->facts, operand(op, a)).low >= 0 ? number : 0;
-    case OP_floordiv: return number;
-    case OP_shr: return number < 31 ? INT64_C(1) << number : 0;
-    default: return 0;
-    }
+    if (!value_constant(by, &number) || number < 1) return 0;
+    if (op->code == OP_shr) return number < 31 ? INT64_C(1) << number : 0;
+    return op->code == OP_floordiv || facts_of(pass->facts, operand(op, a)).low >= 0 ? number : 0;
 }
 
 /* (base + i) / d = base / d + i / d where d divides the base. */
