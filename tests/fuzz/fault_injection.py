@@ -50,10 +50,12 @@ def run(tilec, which, seen, file, statements, *options):
 
 
 # What the tests run each time, of tests/exec: cp.async, views, TMA and wgmma, clusters, mbarriers of the author's, pipelined loops with warps of
-# their own for copies, copies joined of two arms, loops of groups, TMA stores that add, tiles split in two; conditions of ragged loads and stores.
+# their own for copies, copies joined of two arms, loops of groups, TMA stores that add, tiles split in two, blocks at places that are read, gathered
+# rows; conditions of ragged loads and stores.
 SAMPLE = (
     ("waits", "copy_async|views|(clusters.tile: ([24]|8/1|11)|tensor_copies.tile: 3|own_barriers.tile: [3-6]|pipelined_gemm.tile: [23]"
-              "|plain_loop.tile: 2|open_products.tile: 1|joined_copies.tile: [16]|tilelang_groups.tile: [14]|gradients_added.tile: 2|recurrences.tile: [14])$"),
+              "|plain_loop.tile: 2|open_products.tile: 1|joined_copies.tile: [16]|tilelang_groups.tile: [14]|gradients_added.tile: 2|recurrences.tile: [14]"
+              "|chosen_blocks.tile: 1|gathered_rows.tile: 1)$"),
     ("predicates", "(copy_async.tile: [14]|tilelang_copy.tile: 1|softmax.tile: [12](/1)?|dot.tile: 1)$"),
 )
 
