@@ -108,7 +108,7 @@ static bool find_terms(const Inference *inference, Sum *sum)
     while (value != carried) {
         Op *combine = value->op;
         if (!combine || combine->code != sum->code || combine->parent != body ||
-            combine->operand_count != 2 || value->use_count != 1)
+            combine->operand_count != 2 || !operand_given(combine, b) || value->use_count != 1)
             return false;
         const int index = reduction_of(operand(combine, b), body) ? 1 : 0;
         if (!note_term(inference, sum, combine, index)) return false;
