@@ -97,6 +97,38 @@ static bool has_step(const Plan *plan, const Op *op)
            !plan_is_remade(plan, op);
 }
 
+static bool has_conflicts(const Plan *plan, const Op *op)
+{
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *other = plan->steps.data[i].op;
+        if (other != op && (plan_conflicts(other, op) || plan_conflicts(op, other))) return true;
+    }
+    return false;
+}
+
+/* It goes to shared memory in the iteration as it is, for the next product. */
+static bool is_handed_on(const Value *value)
+{
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (use->op->code == OP_shared_store) return true;
+    return false;
+}
+
+/* Nothing waits for stores to global memory. Those of what products make are an iteration late,
+ * beside the next products, where these wait for what is made of it meanwhile: not where it is what
+ * these read. */
+static void put_off_stores(Plan *plan)
+{
+    for (size_t i = 0; plan->count > 1 && i < plan->steps.count; i++) {
+        Step *step = &plan->steps.data[i];
+        if (step->op->code != OP_store || !is_derived(plan, operand(step->op, value)) ||
+            is_handed_on(operand(step->op, value)) || has_conflicts(plan, step->op))
+            continue;
+        step->stage = plan->count - 1;
+        set_stage(plan, step->op, step->stage);
+    }
+}
+
 static void find_steps(Plan *plan)
 {
     plan->count = 1;
@@ -108,6 +140,7 @@ static void find_steps(Plan *plan)
         set_stage(plan, op, step.stage);
         if (step.stage >= plan->count) plan->count = step.stage + 1;
     }
+    put_off_stores(plan);
 }
 
 static void use_one_stage(Plan *plan)
