@@ -224,8 +224,16 @@ static int registers_with(const Prefetch *prefetch, int distance)
     return (int)(held + flying) + COST_OTHER_REGISTERS_AHEAD;
 }
 
+static void add_bytes(Op *op, void *context)
+{
+    int64_t *bytes = context;
+    if (op->code == OP_load) *bytes += type_bytes(op->results[0].type);
+    if (op_has(op, COPY)) *bytes += type_bytes(operand(op, tile)->type);
+}
+
 /* What the warps of a multiprocessor do in so many iterations takes longer than a load from L2.
- * Where it is memory that an iteration takes its time by, there are never too many loads. */
+ * Where it is memory that an iteration takes its time by, copies and all, there are never too many
+ * loads. */
 static bool covers_loads(const Prefetch *prefetch, int distance)
 {
     const Target *target = prefetch->target;
@@ -233,8 +241,7 @@ static bool covers_loads(const Prefetch *prefetch, int distance)
     const int64_t blocks = cost_blocks_per_sm(target, warps, registers_with(prefetch, distance), 0),
                   work = prefetch->ops * warps / target->partitions;
     int64_t bytes = 0;
-    for (size_t i = 0; i < prefetch->loads.count; i++)
-        bytes += type_bytes(prefetch->loads.data[i]->results[0].type);
+    region_visit(prefetch->loop->regions[0], add_bytes, &bytes);
     return work > cost_cycles(target, UNIT_DRAM, bytes) &&
            blocks * work * distance >= cost_latency(target, UNIT_L2);
 }

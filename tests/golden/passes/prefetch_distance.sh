@@ -26,3 +26,29 @@ END
 for work in 1 8 16 24 32 64; do
     $TILEC sums.tile --arch=sm_90a --ptxas=none -Rperf -o sums.o --export "sums = sums.compile(work=$work)" 2>&1 | sed -n "s/.*loads are made \([0-9]*\) iterations ahead.*/$work: \1/p" | sort -u
 done
+# Copies take memory's time as loads do.
+cat > rows.tile <<'END'
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def rows(a: T.Tensor[[16384, 8192], T.float16], x: T.Tensor[[8192], T.float16]):
+    o = T.empty((16384,), T.float32)
+    with T.Kernel(128, threads=256) as i:
+        total = T.alloc_reducer(128, T.float32, replication="all")
+        T.clear(total)
+        for k in T.Pipelined(64, num_stages=2):
+            a_shared = T.alloc_shared((128, 128), T.float16)
+            T.copy(a[i * 128, k * 128], a_shared)
+            a_part = T.alloc_fragment((128, 128), T.float16)
+            T.copy(a_shared, a_part)
+            x_part = T.alloc_fragment(128, T.float16)
+            T.copy(x[k * 128], x_part)
+            for m, n in T.Parallel(128, 128):
+                total[m] += a_part[m, n] * x_part[n]
+        T.finalize_reducer(total)
+        T.copy(total, o[i * 128])
+    return o
+END
+$TILEC rows.tile --arch=sm_90a --ptxas=none -Rperf -o rows.o 2>&1 | sed -n "s/.*loads are made \([0-9]*\) iterations ahead.*/copies beside: \1/p" | sort -u
