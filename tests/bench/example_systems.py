@@ -171,7 +171,7 @@ class Warp:
 
     @staticmethod
     def export(row):
-        given = f"block_dim={row['block_dim']}" + (", grad=True" if row.get("grad") else "") + ("" if row.get("tiled", True) else ", tiled=0")
+        given = f"block_dim={row['block_dim']}" + (", grad=True" if row.get("grad") else "") + ("" if row.get("tiled", True) is True else f", tiled={int(row['tiled'])}")
         return f"{row['call']}.compile({given})"
 
     @staticmethod
