@@ -417,6 +417,7 @@ static void lower_launch(Lower *lower, Op *launch)
     lower->top = launch_region(copy);
     lower->group = (ThreadGroup){0, WARP_SIZE * launch_warps(launch)};
     lower->at = builder_at_end(lower->top, launch->span);
+    lower_note_reads(lower, launch_region(launch));
     lower_ops(lower, launch_region(launch));
     op_erase(launch);
 }

@@ -33,6 +33,7 @@ typedef struct Lower {
     CoarsenedLoop iterations;
     Map scalars;    /* old Value -> new Value */
     Map tiles;      /* old Value -> Value *[layout_registers] */
+    Map read;       /* old Values that something but stores reads */
     Map joined;     /* old element_store -> the Neighbours that it is written with */
     Interner *keys; /* of what is built already */
     Map built;      /* key -> Value */
@@ -124,7 +125,9 @@ int register_of(const RegisterIndex *index, int32_t row, int32_t column); /* the
 /* ---- one lowering an op ---- */
 
 typedef void LowerRule(Lower *lower, Op *op);
-LowerRule lower_load, lower_store;               /* lower/memory.c */
+LowerRule lower_load, lower_store; /* lower/memory.c */
+/* Fills in `read`, of the old region; linear in it, as each value is marked once. */
+void lower_note_reads(Lower *lower, Region *region);
 LowerRule lower_shared_load, lower_shared_store; /* shared.c */
 /* Before the part is used: the emulator says where it does not lie in its tile. */
 void shared_watch(Lower *lower, const Value *part);

@@ -308,47 +308,55 @@ static void zero_registers(Lower *lower, DType dtype, int count, Value **registe
     for (int i = 0; i < count; i++) registers[i] = address_zero(lower, dtype);
 }
 
-/* Values that only stores take, as far as they were asked about. */
-typedef struct Written {
-    Arena *arena;
-    Map met;
-} Written;
+/* A value that something but a store reads, and all that it may be. */
+typedef struct Reads {
+    Lower *lower;
+    VEC(Value *) open; /* those whose origins are not marked yet */
+} Reads;
 
-static bool is_only_written(Written *written, const Value *tile);
-
-/* What a loop carries there is only written, and so is what it leaves. */
-static bool is_carried_to_stores(Written *written, const Op *loop, int index)
+static void mark_read(Reads *reads, Value *value)
 {
-    return is_only_written(written, &loop->results[index]) &&
-           is_only_written(written, loop->regions[0]->arguments[index + 1]);
+    if (value->type->kind != TYPE_TILE || map_has(&reads->lower->read, value)) return;
+    map_set(reads->lower->arena, &reads->lower->read, value, NULL);
+    vec_push(reads->lower->arena, &reads->open, value);
 }
 
-static bool only_writes(Written *written, const Op *op, int index)
+static bool carries(const Op *op)
 {
-    const Op *around = op->parent->parent;
-    const int carried = index - (op->operand_count - op->result_count);
-    switch (op->code) {
-    case OP_store:
-    case OP_shared_store: return true;
-    case OP_reshape: return is_only_written(written, op->results);
-    case OP_for: return is_carried_to_stores(written, op, carried);
-    case OP_yield:
-        return around->code == OP_for  ? is_carried_to_stores(written, around, index)
-               : around->code == OP_if ? is_only_written(written, &around->results[index])
-                                       : false;
-    default: return false;
-    }
+    return op->code == OP_for || op->code == OP_if;
 }
 
-/* Of several threads that have the same elements one writes them: the others need none. */
-static bool is_only_written(Written *written, const Value *tile)
+static void mark_operands(Op *op, void *context)
 {
-    if (map_has(&written->met, tile)) return true; /* unless another use of it says no */
-    map_set(written->arena, &written->met, tile, NULL);
-    for (const OpUse *use = tile->uses; use; use = use->next)
-        for (int i = 0; i < use->op->operand_count; i++)
-            if (use->op->operands[i] == tile && !only_writes(written, use->op, i)) return false;
-    return true;
+    const bool passes_on = op->code == OP_reshape || op->code == OP_for ||
+                           (op->code == OP_yield && carries(op->parent->parent));
+    if (passes_on || op->code == OP_store || op->code == OP_shared_store) return;
+    for (int i = 0; i < op->operand_count; i++) mark_read(context, op->operands[i]);
+}
+
+/* What a loop carries as its value `index`, or what each branch of an `if` leaves. */
+static void mark_yielded(Reads *reads, Op *op, int index)
+{
+    for (int r = 0; r < op->region_count; r++)
+        mark_read(reads, op->regions[r]->last->operands[index]);
+    if (op->code == OP_for)
+        mark_read(reads, op->operands[op->operand_count - op->result_count + index]);
+}
+
+static void mark_origins(Reads *reads, const Value *value)
+{
+    Op *op = value->op;
+    if (!op && value->region->parent->code == OP_for)
+        mark_yielded(reads, value->region->parent, value->index - 1);
+    if (op && op->code == OP_reshape) mark_read(reads, operand(op, a));
+    if (op && carries(op)) mark_yielded(reads, op, value->index);
+}
+
+void lower_note_reads(Lower *lower, Region *region)
+{
+    Reads reads = {.lower = lower};
+    region_visit(region, mark_operands, &reads);
+    while (reads.open.count > 0) mark_origins(&reads, reads.open.data[--reads.open.count]);
 }
 
 void lower_load(Lower *lower, Op *op)
@@ -358,9 +366,8 @@ void lower_load(Lower *lower, Op *op)
     const DType dtype = memory.access.tile->dtype;
     const int replicas = layout_register_replicas(layout);
     Value **registers = lower_new_tile(lower, &op->results[0]);
-    Written written = {.arena = lower->arena};
-    Value *reads =
-        is_only_written(&written, op->results) ? address_not_replica(lower, layout) : NULL;
+    /* Of several threads that have the same elements one writes them: the others need none. */
+    Value *reads = map_has(&lower->read, op->results) ? NULL : address_not_replica(lower, layout);
     for (int reg = 0; reg < layout_registers(layout); reg += memory.vector) {
         Value *predicate = reads;
         if (reg & replicas)
