@@ -322,7 +322,8 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
               left = target->registers / (more * threads) / unit * unit;
     const bool comes = entry->grid == 0 || entry->grid > (int64_t)(more - 1) * target->sm_count;
     const bool room =
-        comes && more * threads <= target->threads_per_sm && (more - 1) * threads <= COST_RETRY_THREADS &&
+        comes && more * threads <= target->threads_per_sm &&
+        (more - 1) * threads <= COST_RETRY_THREADS &&
         more * (entry->shared_bytes + target->shared_reserved) <= target->shared_bytes;
     return room && left * 100 >= taken * COST_RETRY_PERCENT ? more : 0;
 }

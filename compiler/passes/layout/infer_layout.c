@@ -373,7 +373,8 @@ static void choose_default(Classes *classes, const Value *value)
     if (known(classes, value)) return;
     const Type *narrowest = classes->narrowest[class_of(classes, value)];
     inference_enter(classes->inference, value->op ? value->op : value->region->first);
-    choose(classes, value, propose_default(classes->inference, narrowest ? narrowest : value->type));
+    choose(classes, value,
+           propose_default(classes->inference, narrowest ? narrowest : value->type));
     spread(classes);
 }
 

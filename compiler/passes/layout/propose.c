@@ -110,19 +110,12 @@ const Layout *propose_access(const Inference *inference, Op *op)
                           inference->warps);
 }
 
-static bool is_replica(const Layout *layout, const int32_t *basis)
-{
-    for (int d = 0; d < layout->rank; d++)
-        if (basis[d]) return false;
-    return true;
-}
-
 /* Of lanes that have the same elements one stores them. */
 static int extend_run(const Layout *layout, LayoutAxis axis, int dim, int run)
 {
     for (int bit = 0; bit < layout->bits[axis]; bit++) {
         const int32_t *basis = layout_basis(layout, axis, bit);
-        if (axis == LAYOUT_LANE && is_replica(layout, basis)) continue;
+        if (axis == LAYOUT_LANE && layout_replica_mask(layout) >> bit & 1) continue;
         for (int d = 0; d < layout->rank; d++)
             if (basis[d] != (d == dim ? run : 0)) return run;
         run *= 2;

@@ -339,8 +339,7 @@ static void mark_yielded(Reads *reads, Op *op, int index)
 {
     for (int r = 0; r < op->region_count; r++)
         mark_read(reads, op->regions[r]->last->operands[index]);
-    if (op->code == OP_for)
-        mark_read(reads, op->operands[op->operand_count - op->result_count + index]);
+    if (op->code == OP_for) mark_read(reads, operand_list(op, init)[index]);
 }
 
 static void mark_origins(Reads *reads, const Value *value)

@@ -664,24 +664,23 @@ static void find_all_overwritten(const Sync *sync, Op *launch)
     if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
 }
 
-/* What uses shared memory through the other proxy. */
+/* The tiles that something uses through the other proxy, each once: ops are many, tiles are few. */
 typedef struct Shown {
     const Sync *sync;
-    OpVec readers;
+    Map *tiles; /* by the op that makes it */
+    VEC(const Value *) used;
 } Shown;
 
 static void find_async_reader(Op *op, void *context)
 {
     Shown *found = context;
-    if (is_async_reader(op)) vec_push(found->sync->arena, &found->readers, op);
-}
-
-static bool share_memory(const Op *a, const Op *b)
-{
-    for (int i = 0; i < a->operand_count; i++)
-        for (int j = 0; j < b->operand_count; j++)
-            if (hazard_same_memory(a->operands[i], b->operands[j])) return true;
-    return false;
+    if (!is_async_reader(op)) return;
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *tile = op->operands[i];
+        if (tile->type->kind != TYPE_SHARED || map_has(found->tiles, shared_root(tile))) continue;
+        map_set(found->sync->arena, found->tiles, shared_root(tile), tile);
+        vec_push(found->sync->arena, &found->used, tile);
+    }
 }
 
 static void find_shown(Op *op, void *context)
@@ -689,16 +688,18 @@ static void find_shown(Op *op, void *context)
     const Shown *found = context;
     bool is = false;
     if (!writes_shared(op)) return;
-    for (size_t i = 0; i < found->readers.count && !is; i++)
-        is = share_memory(op, found->readers.data[i]);
+    for (size_t i = 0; i < found->used.count && !is; i++)
+        for (int k = 0; k < op->operand_count && !is; k++)
+            is = hazard_same_memory(op->operands[k], found->used.data[i]);
     if (is) map_set(found->sync->arena, found->sync->shown, op, op);
 }
 
 static void find_all_shown(const Sync *sync, Op *launch)
 {
-    Shown found = {.sync = sync};
+    Map tiles = {0};
+    Shown found = {.sync = sync, .tiles = &tiles};
     if (sync->tensor_core) region_visit(launch_region(launch), find_async_reader, &found);
-    if (found.readers.count) region_visit(launch_region(launch), find_shown, &found);
+    if (found.used.count) region_visit(launch_region(launch), find_shown, &found);
 }
 
 /* The launch is walked from its start, which says whether its barriers are enough. */

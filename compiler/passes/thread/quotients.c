@@ -61,7 +61,8 @@ static Value *combined(Builder *at, Arena *arena, OpCode code, Value *const *val
 }
 
 /* Whether the numbers are such. None is greater than the sum of all sizes, which takes half as long
- * as the greatest: additions are the unit's that multiplies, of which there are twice as many. */
+ * as the greatest: additions are the unit's that multiplies, of which there are twice as many. With
+ * a NaN among them nothing is known of the others, so that the division itself does them all. */
 static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
 {
     Value **sizes = arena_new_array(arena, Value *, run->count);
