@@ -59,7 +59,9 @@ static KernelRow *row_at(Look *look, Span span)
 
 static void add_reason(Look *look, KernelRow *row, const Report *report)
 {
-    if (report->severity != SEVERITY_ERROR) return;
+    /* What the host code takes says nothing of a kernel that is compiled. */
+    const bool is_of_run = report->code == DIAG_too_much && row->compiled > 0;
+    if (report->severity != SEVERITY_ERROR || is_of_run) return;
     const char *code = diag_row(report->code)->code;
     for (size_t i = 0; i < row->reasons.count; i++)
         if (strcmp(row->reasons.data[i].code, code) == 0 &&

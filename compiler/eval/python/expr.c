@@ -258,6 +258,48 @@ static bool eval_keyword(Eval *eval, Object *callee, const Node *node, Arguments
     return true;
 }
 
+static bool known_bound(const Object *bound, int64_t absent, int64_t *out)
+{
+    *out = bound == NULL ? absent : bound->as.integer;
+    return bound == NULL || bound->kind == OBJECT_INT;
+}
+
+/* The elements of a[1:4], where `a` is memory whose extent is known at run time, and the places are
+ * known now: those that the text says, as no length cuts them off. */
+static Object *elements_of_slice(Eval *eval, Object *memory, const Object *slice, Span at)
+{
+    int64_t start, stop, step;
+    if (memory->kind != OBJECT_IR || slice->kind != OBJECT_SLICE ||
+        !known_bound(slice->as.range.start, 0, &start) ||
+        !known_bound(slice->as.range.stop, -1, &stop) ||
+        !known_bound(slice->as.range.step, 1, &step) || start < 0 || stop < 0 || step <= 0)
+        return NULL;
+    Object *items = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (int64_t i = start; i < stop; i += step) {
+        Object *item = item_get(eval, memory, object_int(eval, i), at);
+        if (item == NULL) return NULL;
+        list_append(eval, items, item);
+    }
+    return items;
+}
+
+/* What a starred argument stands for. */
+static Object *eval_starred(Eval *eval, const Node *node)
+{
+    const Node *inner = NODE_AS(Starred, node)->value;
+    if (inner->kind != NODE_Subscript || !eval->frame->is_thread_code) {
+        Object *value = eval_expr(eval, inner);
+        return value != NULL ? eval->ops->iterate(eval, value, eval_move_to(eval, node)) : NULL;
+    }
+    Object *object = eval_expr(eval, NODE_AS(Subscript, inner)->value);
+    Object *index = object != NULL ? eval_expr(eval, NODE_AS(Subscript, inner)->slice) : NULL;
+    if (index == NULL) return NULL;
+    Object *items = elements_of_slice(eval, object, index, inner->span);
+    if (items != NULL) return items;
+    Object *value = item_get(eval, object, index, eval_move_to(eval, inner));
+    return value != NULL ? eval->ops->iterate(eval, value, eval_move_to(eval, node)) : NULL;
+}
+
 static bool eval_argument(Eval *eval, Object *callee, const Node *node, Arguments *arguments)
 {
     if (node->kind != NODE_Starred) {
@@ -266,9 +308,7 @@ static bool eval_argument(Eval *eval, Object *callee, const Node *node, Argument
         if (value != NULL) vec_push(eval->arena, &arguments->positional, value);
         return value != NULL;
     }
-    Object *value = eval_expr(eval, NODE_AS(Starred, node)->value);
-    Object *items =
-        value != NULL ? eval->ops->iterate(eval, value, eval_move_to(eval, node)) : NULL;
+    const Object *items = eval_starred(eval, node);
     for (uint32_t i = 0; items != NULL && i < items->as.list.count; i++)
         vec_push(eval->arena, &arguments->positional, items->as.list.items[i]);
     return items != NULL;

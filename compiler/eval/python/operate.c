@@ -306,11 +306,33 @@ static bool is_not_implemented(const Object *object)
            strcmp(object->as.instance->class->as.class->name, "NotImplementedType") == 0;
 }
 
+/* The function of the text's own that a kernel has as an operator of a class: that of the name
+ * below, if the class's __operates__ says so. */
+static Object *function_of_operator(Eval *eval, Operator op, Object *left, Span at)
+{
+    static const char *const NAMES[OPERATOR_COUNT] = {
+        [OPERATOR_Add] = "add", [OPERATOR_Sub] = "sub",           [OPERATOR_Mult] = "mul",
+        [OPERATOR_Div] = "div", [OPERATOR_FloorDiv] = "floordiv", [OPERATOR_Mod] = "mod",
+        [OPERATOR_USub] = "neg"};
+    if (eval->library > 0 || eval->frame == NULL || !eval->frame->is_thread_code ||
+        NAMES[op] == NULL || !object_is_record(left))
+        return NULL;
+    bool found, operates = false;
+    Object *function = scope_lookup(eval, eval->frame->scope,
+                                    intern_text(eval->session->names, NAMES[op]), at, &found);
+    Object *asks = function != NULL ? special_method(eval, left, "__operates__") : NULL;
+    Object *said = asks != NULL
+                       ? eval->ops->call_simple(eval, asks, 2, (Object *[]){left, function}, at)
+                       : NULL;
+    return said != NULL && object_truth(eval, said, &operates) && operates ? function : NULL;
+}
+
 /* *found tells whether a class defines the operator. */
 static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *right, Span at,
                                bool *found)
 {
-    Object *method = find_method(eval, left, METHODS[op].left);
+    Object *method = function_of_operator(eval, op, left, at);
+    if (method == NULL) method = find_method(eval, left, METHODS[op].left);
     *found = true;
     if (method != NULL) {
         Object *result = eval->ops->call_simple(eval, method, right != NULL ? 2 : 1,

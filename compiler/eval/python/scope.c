@@ -99,6 +99,14 @@ static Object *name_of_module(Eval *eval, Name name, Span at)
     return found ? object : NULL;
 }
 
+/* One of Python's own functions, before which a kernel sees those of the module that it is written
+ * with: Warp's round() goes away from zero at halves, its abs() takes vectors. */
+static bool is_of_python(const Object *object)
+{
+    return object != NULL && object->kind == OBJECT_BUILTIN &&
+           strcmp(object->as.builtin->module, "builtins") == 0;
+}
+
 /* A method whose first parameter has another name: said where it stands, and so once. */
 static bool lacks_self(Eval *eval)
 {
@@ -118,8 +126,10 @@ Object *name_read(Eval *eval, Name name, Span at)
 {
     bool found;
     Object *object = scope_lookup(eval, eval->frame->scope, name, at, &found);
+    if (found && !is_of_python(object)) return object;
+    Object *of_module = name_of_module(eval, name, at);
+    if (of_module != NULL && (!found || of_module->kind == OBJECT_FUNCTION)) return of_module;
     if (found) return object;
-    if ((object = name_of_module(eval, name, at)) != NULL) return object;
     if (strcmp(name, "self") == 0 && lacks_self(eval)) return NULL;
     Nearest nearest = nearest_to(name);
     FAIL(eval, unknown_name, at, name);

@@ -140,6 +140,21 @@ static const Node *value_of(const Node *statement)
     return statement->kind == NODE_Assign ? NODE_AS(Assign, statement)->value : NULL;
 }
 
+/* A struct of which a field is not known is not known itself. */
+static void forget_owners(Eval *eval, Nodes targets)
+{
+    for (uint32_t i = 0; i < targets.count; i++) {
+        const Node *target = targets.items[i];
+        if (target->kind != NODE_Attribute) continue;
+        while (target->kind == NODE_Attribute) target = NODE_AS(Attribute, target)->value;
+        if (target->kind != NODE_Name) continue;
+        bool found = false;
+        const Name name = NODE_AS(Name, target)->id;
+        const Object *owner = scope_lookup(eval, eval->frame->scope, name, target->span, &found);
+        if (owner != NULL && object_is_record(owner)) forget_name(eval, name);
+    }
+}
+
 static Flow leave_simple(Eval *eval, const Node *statement)
 {
     const Node *value = value_of(statement);
@@ -147,6 +162,7 @@ static Flow leave_simple(Eval *eval, const Node *statement)
     if (value != NULL && value->kind == NODE_Call) look_at_call(eval, NODE_AS(Call, value));
     eval->quiet--;
     names_bound(eval, statement, forget_name, eval);
+    if (statement->kind == NODE_Assign) forget_owners(eval, NODE_AS(Assign, statement)->targets);
     return FLOW_NEXT;
 }
 

@@ -102,6 +102,7 @@ static PlaceKind annotation_kind(Eval *eval, const Function *function, const Nod
     }
     if (type == NULL) return PLACE_NONE;
     if (is_core(type, "Lazy")) return PLACE_LAZY;
+    if (is_core(type, "Name")) return PLACE_NAME;
     return is_core(type, "Ref") ? PLACE_REF : is_core(type, "Place") ? PLACE_ANY : PLACE_NONE;
 }
 
@@ -164,8 +165,8 @@ static Object *named_variable(Eval *eval, Name name)
     return NULL;
 }
 
-/* In the program of a thread: a name of its own, an element of memory, or a part of what these
- * have. */
+/* In the program of a thread, or where a name is meant: a name of its own, an element of memory, or
+ * a part of what these have. */
 static Object *thread_place(Eval *eval, const Node *node)
 {
     Slot *slot = target_place(eval, node);
@@ -210,6 +211,7 @@ static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
 {
     const bool assigns = kind == PLACE_REF || kind == PLACE_PART;
     Object *object, *index;
+    if (kind == PLACE_NAME) return thread_place(eval, node);
     if (node->kind == NODE_Name) {
         object = named_variable(eval, NODE_AS(Name, node)->id);
         if (object != NULL && !assigns)

@@ -110,8 +110,15 @@ typedef struct Bindings { /* in order of first binding */
 } Bindings;
 
 /* What a parameter takes of its argument: its value, a place that it can write to, such a place or
- * a part of one, any place, or a function that evaluates it. */
-typedef enum PlaceKind { PLACE_NONE, PLACE_REF, PLACE_PART, PLACE_ANY, PLACE_LAZY } PlaceKind;
+ * a part of one, any place, a name of the caller's own, or a function that evaluates it. */
+typedef enum PlaceKind {
+    PLACE_NONE,
+    PLACE_REF,
+    PLACE_PART,
+    PLACE_ANY,
+    PLACE_NAME,
+    PLACE_LAZY
+} PlaceKind;
 
 typedef struct Function {
     Name name;

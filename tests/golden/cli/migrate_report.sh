@@ -128,3 +128,23 @@ $TILEC migrate-report whole/tests | show
 $TILEC migrate-report whole/tests/test_width.py | show
 $TILEC migrate-report; echo "exit status $?"
 $TILEC migrate-report nowhere; echo "exit status $?"
+# a struct of which a field is not known has arrays all the same
+cat > structs.py <<'END'
+import warp as wp
+from someone import made
+
+@wp.struct
+class State:
+    x: wp.array(dtype=float)
+
+@wp.kernel
+def step(state: State):
+    i = wp.tid()
+    state.x[i] = 2.0 * state.x[i]
+
+def test_step(test, device):
+    state = State()
+    state.x = made(5)
+    wp.launch(step, dim=5, inputs=[state], device=device)
+END
+$TILEC migrate-report structs.py | show
