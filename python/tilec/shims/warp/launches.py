@@ -1,6 +1,7 @@
 """Kernels, functions and launches."""
 
 import inspect
+import re
 from typing import TypeVar
 
 import numpy
@@ -77,8 +78,22 @@ def func_replay(forward):
     return lambda given: given
 
 
+_LOCATED = re.compile(r"(?P<place>.+?:\d+:\d+): error: (?:\w+(?:Error|Exception): )?(?P<what>.*?)(?P<code> \[E\d+\])?$")
+
+
+def _reordered(error):
+    """With what is wrong at the message's end, where Warp says it."""
+    first, _, rest = str(error).partition("\n")
+    found = _LOCATED.match(first)
+    if found is None:
+        return error
+    lines = [f"Error while compiling {found['place']}:{found['code'] or ''}", *([rest] if rest else []), found["what"]]
+    return type(error)("\n".join(lines), error.status)
+
+
 class Kernel:
-    def __init__(self, func=None, key=None, module=None, options=None, around=None, enable_backward=None, remote=None, **ignored):
+    def __init__(self, func=None, key=None, module=None, options=None, around=None, enable_backward=None, remote=None,
+                 launch_bounds=None, grid_stride=None, **ignored):
         self.func = func
         self.key = self.__name__ = key or func.__name__
         self.around = around
@@ -87,6 +102,9 @@ class Kernel:
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
         self.is_instance = remote is not None  # of one that leaves types open
+        bounds = launch_bounds[0] if isinstance(launch_bounds, (tuple, list)) and launch_bounds else launch_bounds
+        self.most_threads = bounds or 1024
+        self.grid_stride = grid_stride
         self.calls = {}
         self.overloads = {}
         self.parameters = list(inspect.signature(func).parameters)
@@ -207,8 +225,8 @@ def get_module(name):
 
 def kernel(f=None, *, enable_backward=None, module=None, name=None, **options):
     if f is None:
-        return lambda given: Kernel(given, key=name, enable_backward=enable_backward, around=_source.surroundings(1))
-    return Kernel(f, key=name, enable_backward=enable_backward, around=_source.surroundings(1))
+        return lambda given: Kernel(given, key=name, enable_backward=enable_backward, around=_source.surroundings(1), **options)
+    return Kernel(f, key=name, enable_backward=enable_backward, around=_source.surroundings(1), **options)
 
 
 def overload(kernel, arg_types=None):
@@ -223,8 +241,10 @@ def overload(kernel, arg_types=None):
 
 
 def _annotation_text(kind):
-    from warp.arrays import array_annotation, indexed_annotation
+    from warp.arrays import array, array_annotation, indexed_annotation
 
+    if isinstance(kind, array):  # one like it
+        kind = array_annotation(kind.dtype, kind.ndim)
     if isinstance(kind, array_annotation) and not isinstance(kind, indexed_annotation):
         return _Text(_session.module("warp"), ".array(dtype=", _annotation_text(kind.dtype), f", ndim={kind.ndim})")
     from typing import Any
@@ -300,13 +320,19 @@ def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     dims = _dims(dim)
     if any([extent == 0 for extent in dims]):
         return
+    if not isinstance(block_dim, list) and block_dim > kernel.most_threads:
+        raise RuntimeError(f"Error launching kernel: {kernel.key}, a block has {kernel.most_threads} threads at most, not {block_dim}: "
+                           "Warp CUDA error 1: invalid argument")
     if adjoint:
         access = next((one.access() for one in kernel.of(given).calls.values() if not one.adjoint and one.last), {})
         gradients, later = _tape.gradients_of(kernel.parameters, values, [*adj_inputs, *adj_outputs], access)
         values += gradients
     shape = word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint
-    callee = kernel.of(given).callee(shape)
-    callee(*dims, *values)
+    try:
+        callee = kernel.of(given).callee(shape)
+        callee(*dims, *values)
+    except _native.CompileError as error:
+        raise _reordered(error) from None
     if adjoint:
         for one in later:
             one()
@@ -314,9 +340,20 @@ def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         _tape.mark_launch(kernel, dict([(name, x) for name, x in zip(kernel.parameters, given) if hasattr(x, "memory")]), callee.access())
 
 
-def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape):
+def _check_most_blocks(kernel, max_blocks, device):
+    """A launch of fewer blocks than its elements need is one whose threads go on to further elements; the results are those of any
+    number of blocks."""
+    from warp import config, devices
+
+    strides = config.default_grid_stride is not False if kernel.grid_stride is None else kernel.grid_stride
+    if max_blocks > 0 and not strides and devices.get_device(device).is_cuda:
+        raise RuntimeError(f"Error launching kernel '{kernel.key}': max_blocks is for kernels with grid_stride=True")
+
+
+def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device):
     if not isinstance(kernel, Kernel):
         raise RuntimeError("Error launching kernel, can only launch functions decorated with @wp.kernel.")
+    _check_most_blocks(kernel, max_blocks, device)
     inputs, outputs = list(inputs or []), list(outputs or [])
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim))
@@ -376,14 +413,14 @@ def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), de
            record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
         return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint)
-    _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape)
+    _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device)
 
 
 def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
                  record_tape=True, record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
         return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint)
-    _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape)
+    _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device)
 
 
 def constant(value):

@@ -4,6 +4,7 @@ import ctypes
 import inspect
 import math
 import operator
+import re
 
 import numpy
 
@@ -142,6 +143,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
     setattr(scalar_base, f"__{_name}__", _arithmetic(_name, False))
     setattr(scalar_base, f"__r{_name}__", _arithmetic(_name, True))
+for _name, _swapped in (("pow", False), ("rpow", True)):
+    setattr(float_base, f"__{_name}__", _arithmetic("pow", _swapped))
 scalar_base.__neg__ = lambda self: type(self)(-self.value)
 scalar_base.__pos__ = lambda self: type(self)(self.value)
 
@@ -229,10 +232,27 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
     _family_ = "vector"
 
     def __init__(self, *given, **named):
-        if self._family_ == "transformation" and named:  # in this order, however they are named
-            named = {name: named[name] for name in ("p", "q") if named.get(name) is not None}
+        if self._family_ == "transformation":
+            named = self._position_and_rotation(given, named)
         flat = self._gathered(given, named)
         self.data[...] = _checked(flat, self._numpy).reshape(self._shape_)
+
+    def _position_and_rotation(self, given, named):
+        """What is named, in the order of p and q."""
+        for name in named:
+            if name not in ("p", "q"):
+                raise TypeError(f"got an unexpected keyword argument '{name}'")
+        named = {name: named[name] for name in ("p", "q") if named.get(name) is not None}
+        if len(given) > 2 and named:
+            raise TypeError(f"multiple values for argument '{next(iter(named))}'")
+        parts = {**(dict(zip("pq", given)) if len(given) == 2 or len(given) == 1 and named else {}), **named}
+        for name, part in parts.items():
+            if not hasattr(part, "__len__"):
+                raise TypeError(f"Invalid argument '{name}' in transformation constructor: expected a sequence, got {type(part).__name__}")
+        if len(given) == 1 and not named and not hasattr(given[0], "__len__") and not isinstance(
+                given[0], (*_NUMBERS, _python_bool, scalar_base, numpy.generic)):
+            raise TypeError(f"Invalid argument in transformation constructor: expected a scalar value, got {type(given[0]).__name__}")
+        return named
 
     def _gathered(self, given, named):
         count = self._length_
@@ -277,6 +297,11 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
     def __reduce__(self):
         return _restored, (self._family_, self._shape_, self._dtype, bytes(self))
 
+    def __setattr__(self, name, value):
+        if _LETTERED.fullmatch(name):  # several components are read in kernels, and written nowhere
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        object.__setattr__(self, name, value)
+
     def __len__(self):
         return self._shape_[0]
 
@@ -308,7 +333,7 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
         if numpy.ndim(found) == 0:
             return self._told(found)
         if self._family_ != "matrix":
-            return [self._told(item) for item in found]
+            return _of_array(found, self._dtype)
         if isinstance(key, int):
             row = vector(self._shape_[1], self._dtype)
             return row.from_buffer(self, (key % self._shape_[0]) * ctypes.sizeof(row))
@@ -324,6 +349,10 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
             raise TypeError(f"Expected to assign a slice from a sequence of values but got `{type(value).__name__}` instead")
         if isinstance(value, _Numbers):
             value = value.data
+        wrong = next((item for item in value if isinstance(item, _Numbers) and numpy.ndim(item.data) >= place.ndim), None)
+        if wrong is not None:
+            raise TypeError(f"Expected to assign a slice from a sequence of `{self._dtype.__name__}` values but got "
+                            f"`{type(wrong).__name__}` instead")
         if len(value) != len(place):
             raise ValueError(f"Can only assign sequence of same size, {len(value)} given, {len(place)} wanted")
         if numpy.ndim(value) != place.ndim or any([isinstance(item, (str, _Numbers)) for item in value]):
@@ -418,7 +447,7 @@ def _quotient(a, b):
 
 def _scaled(name):
     """An operator of values of one kind, and if it is a multiplication or division, of numbers."""
-    compute = _quotient if name == "truediv" else getattr(operator, name)
+    compute = {"truediv": _quotient, "mod": numpy.fmod}.get(name) or getattr(operator, name)
 
     def left(self, other):
         if isinstance(other, _Numbers):
@@ -457,12 +486,31 @@ def _product(a, b):
     return _combined(operator.mul, a, b) if kinds != ("vector", "vector") else NotImplemented
 
 
-for _name in ("add", "sub", "mul", "truediv"):
+_LETTERED = re.compile("[xyzw]{2,4}")
+
+
+def _component(index, letter):
+    def check(self):
+        if self._family_ == "matrix" or index >= self._length_:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {letter!r}")
+
+    def get(self):
+        check(self)
+        return self[index]
+
+    def put(self, value):
+        check(self)
+        self[index] = value
+
+    return property(get, put)
+
+
+for _name in ("add", "sub", "mul", "truediv", "mod"):
     _left, _right = _scaled(_name)
     setattr(_Numbers, f"__{_name}__", _left)
     setattr(_Numbers, f"__r{_name}__", _right)
 for _index, _letter in enumerate("xyzw"):
-    setattr(_Numbers, _letter, property(lambda self, i=_index: self[i], lambda self, value, i=_index: self.__setitem__(i, value)))
+    setattr(_Numbers, _letter, _component(_index, _letter))
 
 
 def _part(first, last, kind):
@@ -595,11 +643,13 @@ class StructInstance:
     def __init__(self, struct):
         self.__dict__["_struct"] = struct
         for name, kind in struct.vars.items():
-            self.__dict__[name] = _initial(kind)
+            self.__dict__[name] = kind() if name in struct.typed else _initial(kind)
 
     def __setattr__(self, name, value):
         if name not in self._struct.vars:
             raise RuntimeError(f"{name} is not defined as an attribute of {self._struct.key}")
+        if hasattr(self._struct.vars[name], "ndim"):
+            self.__dict__[f"_{name}_grad"] = getattr(value, "grad", None)
         self.__dict__[name] = _field(self._struct, name, self._struct.vars[name], value)
 
     def __getattr__(self, name):
@@ -629,7 +679,7 @@ class StructInstance:
     @classmethod
     def of_record(cls, struct, record):
         """Of a record as numpy has it."""
-        made = cls(struct)
+        made = struct()
         for name, kind in struct.vars.items():
             value = record[name]
             if isinstance(kind, Struct):
@@ -643,7 +693,7 @@ class StructInstance:
 
     def to(self, device):
         """With its arrays on that device."""
-        made = StructInstance(self._struct)
+        made = self._struct()
         for name in self._struct.vars:
             value = self.__dict__[name]
             made.__dict__[name] = value.to(device) if hasattr(value, "to") else value
@@ -655,25 +705,39 @@ def _field(struct, name, kind, value):
     if isinstance(kind, _Composite):
         if isinstance(value, kind):
             return value
+        if value is None:
+            return kind(*[0] * kind._length_)
         if not hasattr(value, "__len__"):
-            if isinstance(value, (_python_bool, numpy.generic)):
+            if isinstance(value, (_python_bool, numpy.generic, bool)):
+                from warp._src.logger import log_warning
+
+                log_warning(f"a value of type `{type(value).__name__}` that is taken for all numbers of a `{kind.__name__}`, as for "
+                            f"struct field '{name}', is deprecated", DeprecationWarning, once=True)
                 return kind(value)
-            raise TypeError(f"the field {name!r} of {struct.key} is a {kind.__name__}, and is given one number")
+            raise TypeError(f"Struct field '{name}' expects {kind.__name__} but got a single value")
         return kind(value)
     if isinstance(kind, Struct):
         if not isinstance(value, StructInstance):
-            raise TypeError(f"the field {name!r} of {struct.key} is a {kind.key}, and is given a {type(value).__name__}")
+            raise TypeError(f"Struct field '{name}' expects a {kind.key}, got {type(value).__name__}")
         return value
     if hasattr(kind, "ndim"):
-        if value is not None and not hasattr(value, "ndim"):
-            raise TypeError(f"the field {name!r} of {struct.key} is an array, and is given a {type(value).__name__}")
-        wanted = kind.dtype
-        if value is not None and isinstance(wanted, (_Type, Struct)) and getattr(value, "dtype", wanted) is not wanted:
-            raise TypeError(f"the field {name!r} of {struct.key} is an array of {type_repr(wanted)}, and is given one of {type_repr(value.dtype)}")
+        if value is not None:
+            _check_array_field(name, kind, value)
         return value
     if isinstance(kind, _Type) and isinstance(value, (str, _Numbers)):
-        raise TypeError(f"the field {name!r} of {struct.key} is a number, and is given a {type(value).__name__}")
+        raise TypeError(f"Struct field '{name}' expects a number, got {type(value).__name__}")
     return value
+
+
+def _check_array_field(name, kind, value):
+    if not hasattr(value, "ndim"):
+        word = "indexed array" if "indexed" in type(kind).__name__ else "array"
+        raise TypeError(f"Struct field '{name}' expects a Warp {word}, got {type(value).__name__}")
+    wanted = kind.dtype
+    if isinstance(wanted, (_Type, Struct)) and getattr(value, "dtype", wanted) is not wanted:
+        raise TypeError(f"Struct field '{name}' expects dtype {type_repr(wanted)}, got {type_repr(value.dtype)}")
+    if value.ndim != kind.ndim:
+        raise TypeError(f"Struct field '{name}' expects an array with {kind.ndim} dimension(s), got {value.ndim} dimension(s)")
 
 
 def _argument(value):
@@ -693,6 +757,9 @@ class Struct:
 
     _length_ = 1
 
+    def __mro_entries__(self, bases):
+        raise RuntimeError("Warp structs must be defined as base classes")
+
     def __init__(self, cls, around):
         self.cls = cls
         self.key = self.__name__ = cls.__name__
@@ -701,6 +768,8 @@ class Struct:
         for base in reversed(cls.__mro__):
             annotations.update(inspect.get_annotations(base, eval_str=False))
         self.vars = {name: as_type(kind) for name, kind in annotations.items()}
+        self.typed = frozenset([name for name, kind in annotations.items() if isinstance(kind, type) and issubclass(kind, scalar_base)])
+        self.instance = type(cls.__name__, (StructInstance, cls), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
         self.remote = None
         self.line = None
 
@@ -718,7 +787,7 @@ class Struct:
         return self._numpy
 
     def __call__(self, **values):
-        made = StructInstance(self)
+        made = self.instance(self)
         for name, value in values.items():
             setattr(made, name, value)
         return made
@@ -831,6 +900,13 @@ def type_is_value(kind):
 
 def type_is_struct(kind):
     return isinstance(kind, Struct)
+
+
+def type_is_tile(kind):
+    return False  # no value on the host's side is one
+
+
+is_tile = type_is_tile
 
 
 def type_is_array(kind):
