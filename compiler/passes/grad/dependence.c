@@ -9,9 +9,15 @@ typedef struct Search {
     bool grows;
 } Search;
 
+/* Numbers, and the memory that numbers lead to. */
+static bool is_followed(const Type *type)
+{
+    return type->kind == TYPE_SCALAR || type->kind == TYPE_POINTER || type->kind == TYPE_VIEW;
+}
+
 static void add(Search *search, const Value *value)
 {
-    if (value->type->kind != TYPE_SCALAR || map_has(&search->grad->depends, value)) return;
+    if (!is_followed(value->type) || map_has(&search->grad->depends, value)) return;
     map_set(search->grad->arena, &search->grad->depends, value, search);
     search->grows = true;
 }

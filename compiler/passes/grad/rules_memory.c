@@ -295,7 +295,7 @@ void adjoint_element_load(Grad *grad, Op *op)
 /* Whether all threads do the same. */
 static bool is_alike(const Grad *grad, const Op *op)
 {
-    for (int i = 1; i < op->operand_count; i++)
+    for (int i = 0; i < op->operand_count; i++)
         if (scalar_depends(grad, op->operands[i])) return false;
     return true;
 }
