@@ -20,7 +20,9 @@ from warp import types, utils
 from warp._src import context
 from warp.builtins import transform_expand  # noqa: F401
 from warp._src.codegen import *  # noqa: F403
-from warp._src.logger import LOG_DEBUG, LOG_ERROR, LOG_INFO, LOG_WARNING, LoggerBasic, get_logger, set_logger  # noqa: F401
+from warp._src.logger import (  # noqa: F401
+    LOG_DEBUG, LOG_ERROR, LOG_INFO, LOG_WARNING, Logger, LoggerBasic, ScopedLogger, ScopedLogLevel, get_logger, set_logger,
+)
 from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401

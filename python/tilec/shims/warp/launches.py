@@ -18,7 +18,7 @@ from tilec.session import joined as _joined
 from warp import graphs as _graphs
 from warp import tape as _tape
 from warp import types
-from warp._src.logger import log_warning
+from warp._src.logger import log_info, log_warning
 from warp.types import Struct, _Composite, _Type, as_type, scalar_base
 
 
@@ -354,6 +354,10 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     if not isinstance(kernel, Kernel):
         raise RuntimeError("Error launching kernel, can only launch functions decorated with @wp.kernel.")
     _check_most_blocks(kernel, max_blocks, device)
+    from warp import config
+
+    if config.print_launches:
+        log_info(f"kernel: {kernel.key} dim: {dim} inputs: {len(inputs or ())} outputs: {len(outputs or ())} device: {device}")
     inputs, outputs = list(inputs or []), list(outputs or [])
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim))
