@@ -100,6 +100,16 @@ class int_base(scalar_base):
 
 
 class float_base(scalar_base):
+    def __init__(self, value=0):
+        super().__init__(value)
+        self.is_whole = type(getattr(value, "value", value)) is int  # shown as it was given
+
+    def __str__(self):
+        return str(int(self.value) if self.is_whole else self.value)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self})"
+
     @classmethod
     def _kept(cls, value):
         return float(value)
