@@ -194,7 +194,7 @@ def refused(index):
     try:
         wp.launch_tiled(wrong, dim=[1], inputs=[x], block_dim=32)
     except RuntimeError as error:
-        print(str(error).partition("error: ")[2].partition(" [")[0])
+        print(str(error).splitlines()[-1])
 
 
 refused(1.5)

@@ -105,7 +105,7 @@ def refused(function):
     try:
         wp.launch_tiled(wp.Kernel(func=function), dim=[1], inputs=[], block_dim=32)
     except RuntimeError as error:
-        print(str(error).strip("'").partition("error: ")[2].partition(" [")[0])
+        print(str(error).splitlines()[-1])
 
 
 def stack_of_none():

@@ -78,7 +78,7 @@ def func_replay(forward):
     return lambda given: given
 
 
-_LOCATED = re.compile(r"(?P<place>.+?:\d+:\d+): error: (?:\w+(?:Error|Exception): )?(?P<what>.*?)(?P<code> \[E\d+\])?$")
+_LOCATED = re.compile(r"(?P<place>.+?:\d+:\d+): error: (?P<what>.*?)(?P<code> \[E\d+\])?$")
 
 
 def _reordered(error):
