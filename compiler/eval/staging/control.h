@@ -141,6 +141,8 @@ Object *merge_lift(Eval *eval, Object *merge, Span at);
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents);
 /* The body is evaluated again, loops within the loop one iteration after the other. */
 void parallel_take_turns(Eval *eval);
+/* Instead each thread does its share, one iteration after the other; false: that is not known. */
+bool parallel_take_share(Eval *eval);
 bool parallel_is_nested(const Eval *eval); /* such a loop is dimensions of it, and open */
 /* Whether iterations of open loops within the parallel loop have elements of their own, by these
  * indices; if not, those loops take turns. */

@@ -85,6 +85,7 @@ static bool read_elements(Eval *eval, Value *memory, Object *index, Span at, Ele
     const bool many = object_is_sequence(index);
     const int given = many ? (int)index->as.list.count : 1;
     if (memory->type->kind == TYPE_LOCAL) {
+        if (!subscript_has_tile(index) && parallel_take_share(eval)) return false;
         FAIL(eval, in_parallel, at, "an array of each thread's own");
         return false;
     }

@@ -33,6 +33,7 @@ Object *core_parallel(Eval *eval, const Bound *bound)
             return FAIL(eval, parallel_iterations, bound->at, (long long)INT32_MAX);
         list_append(eval, loop, extent);
     }
+    loop->as.list.share = bound->values[1];
     return loop;
 }
 
@@ -52,6 +53,24 @@ Object *core_nests_parallel(Eval *eval, const Bound *bound)
     if (!object_as_int(eval, bound->values[0], "the rank of a loop", &rank)) return NULL;
     return object_bool(eval, parallel != NULL && parallel->node != NULL &&
                                  !parallel->form.in_turn && rank <= TYPE_RANK - parallel->open);
+}
+
+bool parallel_take_share(Eval *eval)
+{
+    Parallel *parallel = eval->parallel;
+    if (parallel == NULL || !parallel->has_share) return false;
+    parallel->next.by_share = parallel->again = true;
+    return true;
+}
+
+/* by_share(what): what follows has an order in each thread. */
+Object *core_by_share(Eval *eval, const Bound *bound)
+{
+    const Object *what = bound->values[0];
+    if (eval->parallel == NULL) return eval->none;
+    if (parallel_take_share(eval)) return NULL;
+    return FAIL(eval, in_parallel, bound->at,
+                what->kind == OBJECT_TEXT ? what->as.text.data : "what has an order");
 }
 
 /* The body is evaluated again, loops within the loop one iteration after the other. */
@@ -610,14 +629,17 @@ static ParallelForm form_of(const Object *extents)
 
 /* *form: as which it is to be evaluated again, if it is: true. What is wrong with loops within it
  * as dimensions of it is not reported: they may take turns. */
-static bool run_in_form(Eval *eval, const NodeFor *node, int own, ParallelForm *form, Flow *flow)
+static bool run_in_form(Eval *eval, const NodeFor *node, const Object *extents, ParallelForm *form,
+                        Flow *flow)
 {
+    const int own = (int)extents->as.list.count;
     if (form->in_turn) form->rank = own;
     const bool tries = form->rank > own;
     Parallel parallel = {.frame = eval->frame,
                          .start = eval->clock,
                          .rank = form->rank,
                          .own = own,
+                         .has_share = extents->as.list.share != NULL,
                          .form = *form,
                          .next = *form};
     eval->parallel = &parallel;
@@ -626,8 +648,15 @@ static bool run_in_form(Eval *eval, const NodeFor *node, int own, ParallelForm *
     eval->quiet -= tries;
     eval->parallel = NULL;
     *form = parallel.next;
+    if (form->by_share) return true;
     if (!tries || *flow != FLOW_ERROR) return parallel.again;
     return form->in_turn = true;
+}
+
+static Flow stage_share(Eval *eval, const NodeFor *node, const Object *extents)
+{
+    Object *range = call_simple(eval, extents->as.list.share, 0, NULL, eval->at);
+    return range != NULL ? stage_for(eval, node, range) : FLOW_ERROR;
 }
 
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
@@ -643,11 +672,11 @@ Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)
         if (extents->as.list.items[i]->as.integer == 0) return eval_block(eval, node->orelse);
     const Op *last = builder_last(&eval->builder);
     ParallelForm form = form_of(extents);
-    const int own = form.rank;
     Flow flow = FLOW_NEXT;
     for (bool again = true; again;) {
         for (Op *op; (op = builder_last(&eval->builder)) != last;) op_erase(op);
-        again = run_in_form(eval, node, own, &form, &flow);
+        if (form.by_share) return stage_share(eval, node, extents);
+        again = run_in_form(eval, node, extents, &form, &flow);
     }
     return flow == FLOW_ERROR ? flow : eval_block(eval, node->orelse);
 }

@@ -206,6 +206,7 @@ struct Object {
             const Type *view; /* of a TUPLE that is the parts of a view */
             Object *class;    /* of a TUPLE that is a record: its class (record.c) */
             Object *keyed;    /* of a LIST that a DICT's keys(), values() or items() gave */
+            Object *share;    /* of a PARALLEL: the function that gives a thread's range, or NULL */
         } list;
         /* DICT; SET: keys alone */
         struct {

@@ -93,6 +93,7 @@ typedef struct LoopTrial {
 typedef struct ParallelForm {
     bool whole;                 /* not in parts, as a register tile's elements are all of it */
     bool in_turn;               /* iterations of parallel loops within it follow each other */
+    bool by_share;              /* each thread does its share, one iteration after the other */
     int rank;                   /* the loop's own dimensions, and those of the loops within it */
     int64_t extents[TYPE_RANK]; /* of the dimensions */
 } ParallelForm;
@@ -105,6 +106,7 @@ typedef struct Parallel {
     int64_t parts[TYPE_RANK];  /* the extents of a part */
     int own, open;             /* dimensions: of the loop itself, of it and the open loops within */
     const NodeFor *node;       /* the innermost one; NULL: no loop */
+    bool has_share;            /* a thread's share of it is known */
     ParallelForm form, next;
     bool again;              /* the body is to be evaluated again, in the form `next` */
     bool all_come;           /* no loop, but the elements of a tile: all threads come here */

@@ -16,6 +16,13 @@ class TensorSupplyType(enum.Enum):
     Auto = 7
 
 
+_DISTRIBUTIONS = {
+    TensorSupplyType.Uniform: lambda made: made.uniform_(-1, 1),
+    TensorSupplyType.Normal: lambda made: made.normal_(-1, 1),
+    TensorSupplyType.Randn: lambda made: made.normal_(),
+}
+
+
 def get_tensor_supply(supply_type=TensorSupplyType.Auto):
     """A function that makes a tensor for a parameter."""
     import torch
@@ -23,17 +30,21 @@ def get_tensor_supply(supply_type=TensorSupplyType.Auto):
     def supply(param):
         kind, shape = param.dtype, [int(extent) for extent in param.shape]
         device = "cuda" if torch.cuda.is_available() else torch.empty(0).device
-        if supply_type in (TensorSupplyType.Zero, TensorSupplyType.One):
-            return torch.full(shape, int(supply_type == TensorSupplyType.One), dtype=kind, device=device)
-        if kind == torch.bool:
-            return torch.randint(0, 2, shape, device=device).bool()
-        if not kind.is_floating_point:
-            return torch.randint(0 if kind == torch.uint8 else -2, 3, shape, device=device).to(kind)
-        if supply_type == TensorSupplyType.Integer or torch.empty(0, dtype=kind).element_size() == 1:
-            return torch.randint(-2, 3, shape, device=device).to(kind)
-        if supply_type == TensorSupplyType.Uniform:
+        filled = supply_type in (TensorSupplyType.Zero, TensorSupplyType.One)
+        if filled or (kind == torch.int8 and supply_type in (TensorSupplyType.Uniform, TensorSupplyType.Normal)):
+            return torch.full(shape, int(supply_type != TensorSupplyType.Zero), dtype=kind, device=device)
+        if supply_type in _DISTRIBUTIONS:
+            return _DISTRIBUTIONS[supply_type](torch.empty(shape, dtype=torch.float32, device=device)).to(kind)
+        if supply_type == TensorSupplyType.Auto and kind in (torch.float16, torch.float32, torch.bfloat16):
             return torch.empty(shape, dtype=torch.float32, device=device).uniform_(-1, 1).to(kind)
-        return torch.randn(shape, dtype=torch.float32, device=device).to(kind)
+        first, end = -2, 3
+        if kind == torch.bool:
+            first, end = 0, 2
+        elif not kind.is_signed:
+            first, end = 0, 3
+        elif kind.is_floating_point and torch.empty(0, dtype=kind).element_size() == 1:
+            first, end = -128, 128
+        return torch.randint(first, end, shape, device=device).to(kind)
 
     return supply
 
