@@ -82,6 +82,25 @@ def with_results(kernel, results):
 
 _generations = iter(range(1, 1 << 62))
 the = Session()
+_hosts = Session()  # what `the` is while kernels are for the host
+
+
+@contextlib.contextmanager
+def on_host():
+    """Kernels are compiled for the emulator, and run by it in the host's memory, on machines with GPUs too."""
+    with lock:
+        if device.is_emulator():
+            yield
+            return
+        chosen, kept, host = device.name(), dict(the.__dict__), _hosts.__dict__
+        device.choose("emulator")
+        the.__dict__.update(host)
+        try:
+            yield
+        finally:
+            host.update(the.__dict__)
+            the.__dict__.update(kept)
+            device.choose(chosen)
 _numbers = iter(range(1, 1 << 62))
 
 

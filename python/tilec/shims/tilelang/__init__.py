@@ -5,7 +5,7 @@ from tilec import modules as _modules
 _modules.offer("tilelang")
 
 import tvm  # noqa: E402
-from tilelang import language  # noqa: E402
+from tilelang import env, language  # noqa: E402
 from tilelang import expressions as _expressions  # noqa: E402, F401
 from tilelang.autotuner import AutoTuner, autotune, set_autotune_inputs  # noqa: E402
 from tilelang.jit import JITKernel, compile, jit, lazy_jit, lower, par_compile  # noqa: E402

@@ -6,7 +6,7 @@ import inspect
 from tilec import modules as _modules
 from tilec import session, source
 from tilec.session import Remote, Text
-from tilelang.kernels import JITKernel, Listing, PrimFunc, has_prim_func, specialised
+from tilelang.kernels import HostKernel, JITKernel, Listing, PrimFunc, has_prim_func, is_of_host, specialised
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
@@ -16,7 +16,8 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
         return func
     if not isinstance(func, PrimFunc):
         raise TypeError(f"tilelang.compile: a T.prim_func is needed, not {func!r}")
-    return JITKernel(func.__tile_remote__(), func.parameters, func, out_idx, target=target)
+    kind = HostKernel if is_of_host(target) else JITKernel
+    return kind(func.__tile_remote__(), func.parameters, func, out_idx, target=target)
 
 
 def par_compile(funcs, out_idx=None, num_workers=None, ignore_error=False, **options):
@@ -95,7 +96,7 @@ class JITImpl:
             key = None
         if key is None or key not in self.kept:
             prim_func = self.function(*args, **kwargs)
-            made = compile(prim_func, out_idx=self.out_idx)
+            made = compile(prim_func, out_idx=self.out_idx, target=self.options.get("target"))
             if key is None:
                 return made
             self.kept[key] = made

@@ -245,6 +245,27 @@ class JITKernel(Listing):
         return [one["spill_bytes"] for one in self.resources()]
 
 
+def is_of_host(target):
+    """Whether the target is the processor that the program runs on."""
+    return str(target or "").partition(" ")[0] in ("c", "llvm")
+
+
+class HostKernel(JITKernel):
+    """What is to run on the host is run by the emulator, in the host's memory."""
+
+    def __init__(self, *arguments, **options):
+        with session.on_host():
+            super().__init__(*arguments, **options)
+
+    def __call__(self, *args, **kwargs):
+        with session.on_host():
+            return super().__call__(*args, **kwargs)
+
+    def code_text(self):
+        with session.on_host():
+            return super().code_text()
+
+
 class Param:
     """A tensor of a kernel's."""
 

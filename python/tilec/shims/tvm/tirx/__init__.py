@@ -23,4 +23,8 @@ class FloatImm(_Constant):
     """A number of a float type."""
 
 
+def const(value, dtype="int32"):
+    return (FloatImm if str(dtype).startswith(("float", "bfloat")) else IntImm)(dtype, value)
+
+
 _modules.become(__name__, _modules.sys.modules["tvm"].__class__)

@@ -1,0 +1,5 @@
+"""tilelang.contrib: what programs ask of the GPU."""
+
+from tilec import modules as _modules
+
+_modules.become(__name__)

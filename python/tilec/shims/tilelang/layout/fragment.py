@@ -1,0 +1,5 @@
+"""See tilelang.layout."""
+
+from tilelang.layout import Fragment
+
+__all__ = ["Fragment"]

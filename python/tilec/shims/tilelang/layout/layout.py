@@ -1,0 +1,5 @@
+"""See tilelang.layout."""
+
+from tilelang.layout import Layout
+
+__all__ = ["Layout"]
