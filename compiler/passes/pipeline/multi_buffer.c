@@ -396,6 +396,7 @@ static void pipeline_region(const Pass *pass, Region *region)
         Plan plan;
         plan_find_buffers(&pipeline);
         if (!pipeline.buffers.count) continue;
+        plan_fit_stages(&pipeline);
         analysis_invalidate(pass->context);
         plan_loop(&pipeline, &plan);
         build_filling(&pipeline, &plan);

@@ -192,6 +192,46 @@ void plan_find_buffers(Pipeline *pipeline)
         if (op->code == OP_copy) consider_copy(pipeline, op);
 }
 
+/* ---- how many stages ---- */
+
+/* Of the tiles that the loop uses, those that are made multi-buffers once. */
+static int64_t bytes_in_loop(const Pipeline *pipeline)
+{
+    Map seen = {0};
+    int64_t bytes = 0;
+    for (size_t i = 0; i < pipeline->uses.count; i++) {
+        const Op *use = pipeline->uses.data[i];
+        if (!multi_buffer_is_inside(use, pipeline->loop->regions[0])) continue;
+        for (int k = 0; k < use->operand_count; k++) {
+            const Value *tile = use->operands[k];
+            const Op *alloc = tile->type->kind == TYPE_SHARED ? shared_root(tile) : NULL;
+            if (!alloc || map_has(&seen, alloc)) continue;
+            map_set(pipeline->pass->arena, &seen, alloc, (void *)(uintptr_t)alloc);
+            bytes += type_bytes(alloc->results[0].type);
+        }
+    }
+    return bytes;
+}
+
+/* As many stages as were asked for, if a block has the memory; else as many as it has. */
+void plan_fit_stages(Pipeline *pipeline)
+{
+    enum { BARRIERS = 2 }; /* a stage's: it is full, it is empty */
+    if (pipeline->stages == 1) return;
+    const int64_t once = bytes_in_loop(pipeline), most = pipeline->pass->target->shared_bytes;
+    int64_t more = 0;
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        more += type_bytes(pipeline->buffers.data[i].alloc->results[0].type) +
+                BARRIERS * (int64_t)sizeof(uint64_t);
+    const int asked = pipeline->stages;
+    while (pipeline->stages > 1 && once + (pipeline->stages - 1) * more > most) pipeline->stages--;
+    pipeline->ahead = pipeline->stages - 1;
+    if (pipeline->stages < asked)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "stages: %d in place of %d, as a block has %lld bytes of shared memory",
+                      pipeline->stages, asked, (long long)most);
+}
+
 const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)
 {
     for (size_t i = 0; i < pipeline->buffers.count; i++)
