@@ -316,6 +316,14 @@ Object *dtype_attribute_name(Eval *eval, const Bound *bound)
     return object_text(eval, name, strlen(name));
 }
 
+/* As Tilus has it: f16, u8, bool. */
+Object *dtype_attribute_short_name(Eval *eval, const Bound *bound)
+{
+    const DType dtype = bound->values[0]->as.dtype;
+    const char *name = dtype == DTYPE_b1 ? "bool" : dtype_name(dtype);
+    return object_text(eval, name, strlen(name));
+}
+
 Object *dtype_attribute_nbits(Eval *eval, const Bound *bound)
 {
     return object_int(eval, dtype_bits(bound->values[0]->as.dtype));
