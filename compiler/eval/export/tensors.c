@@ -532,18 +532,33 @@ static Object *needed_key(Eval *eval, const TensorType *tensor, const Object *kn
                        3);
 }
 
+/* None in a key that was used before, and failed: what other parameters told, as the type has it.
+ */
+static int64_t known_of(const Object *known, const Object *wanted)
+{
+    if (known->kind == OBJECT_INT) return known->as.integer;
+    return wanted != NULL && wanted->kind == OBJECT_INT ? wanted->as.integer : 0;
+}
+
 /* What was given, all of which is in `known`. */
 static bool spec_of_key(Eval *eval, const KernelParameter *parameter, const Object *known, Span at,
                         TensorSpec *out)
 {
     const Object *shape = known->as.list.items[1], *strides = known->as.list.items[2];
+    const TensorType *tensor = parameter->tensor;
+    const Object *dtype = known->as.list.items[0];
     *out = (TensorSpec){.rank = (int)shape->as.list.count,
-                        .dtype = known->as.list.items[0]->as.dtype,
+                        .dtype = dtype->kind == OBJECT_DTYPE ? dtype->as.dtype
+                                 : tensor != NULL            ? tensor->dtype
+                                                             : 0,
                         .is_placeholder = parameter->kind == PARAMETER_KEY};
-    for (int i = 0; i < out->rank; i++) out->shape[i] = shape->as.list.items[i]->as.integer;
+    const bool alike = tensor != NULL && tensor->rank == out->rank;
+    for (int i = 0; i < out->rank; i++)
+        out->shape[i] = known_of(shape->as.list.items[i], alike ? tensor->shape[i] : NULL);
     if (!pack(eval, out, at)) return false;
     for (int i = 0; strides->kind == OBJECT_TUPLE && i < out->rank; i++)
-        out->strides[i] = strides->as.list.items[i]->as.integer;
+        out->strides[i] = known_of(strides->as.list.items[i],
+                                   alike && tensor->is_strided ? tensor->strides[i] : NULL);
     return true;
 }
 

@@ -182,6 +182,12 @@ Object *core_item(Eval *eval, const Bound *bound)
 
 Object *core_item_ptr(Eval *eval, const Bound *bound)
 {
+    const Type *type = argument_type(bound->values[0]);
+    if (type != NULL && type->kind != TYPE_VIEW)
+        return raise_python(eval, "NotImplementedError",
+                            "item_ptr() of what is in no global memory: shared memory has no "
+                            "addresses that are numbers: pass the tensor, or a part of it",
+                            bound->at);
     Value *view = argument_value(eval, bound->values[0], TYPE_VIEW, "what has an address",
                                  "a place in global memory", bound->at);
     if (view == NULL) return NULL;

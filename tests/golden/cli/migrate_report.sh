@@ -148,3 +148,20 @@ def test_step(test, device):
     wp.launch(step, dim=5, inputs=[state], device=device)
 END
 $TILEC migrate-report structs.py | show
+# a kernel that is refused has its own reason alone, although it is looked at twice
+cat > refused.py <<'END'
+import tilelang
+import tilelang.language as T
+import torch
+
+@tilelang.jit
+def eager(X, Y):
+    N = T.const("N")
+    X: T.Tensor[[N], T.float32]
+    Y: T.Tensor[[N], T.float32]
+    with T.Kernel(N // 8, threads=32):
+        T.alloc_tmem((8, 8), T.float32)
+
+eager(torch.zeros(256), torch.zeros(256))
+END
+$TILEC migrate-report refused.py | show
