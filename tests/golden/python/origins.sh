@@ -56,6 +56,10 @@ except (AttributeError, ImportError) as error:
 print(span_space({"m": [1, 2], "n, k": [[1, 2], [3, 4]]}))
 print(tuning_metadata_matches({"gpu": "*"}, {"gpu": "a"}), tuning_metadata_matches({"gpu": "b"}, {"gpu": "a"}), tuning_metadata_matches(None, {}))
 print([(str(d), d.signedness(), d.exponent_nbits, d.mantissa_nbits) for d in (tilus.int4, tilus.uint8, tilus.float4_e2m1, tilus.bfloat16, tilus.tfloat32)])
+t = tilus.target
+ours, family = tilus.get_current_target(), [t.nvgpu_sm100, t.nvgpu_sm100f, t.nvgpu_sm103f, t.nvgpu_sm103a]
+print(ours, ours.supports(t.nvgpu_sm80), ours.supports(t.nvgpu_sm100), ours.supports(t.gpgpu_any), t.match_target(ours, [t.nvgpu_sm80, t.nvgpu_sm90, t.nvgpu_sm100]))
+print([[int(a.supports(b)) for b in family] for a in family], t.amdgpu_any.supports(t.nvgpu_any))
 END
 TILE_ORIGINS=$TMP/own python3 -m tilec run use.py
 PYTHONPATH=$PYTHONPATH:$TMP/own python3 -m tilec run use.py | sed -n 1p

@@ -104,6 +104,10 @@ def tensor_view(given, dtype, shape):
     return from_torch(given).view(dtype=dtype, shape=shape)
 
 
+def view_torch(torch_tensor, *, dtype, shape):
+    return tensor_view(torch_tensor, dtype, shape)
+
+
 def _is_whole(dtype):
     """Whether torch computes with it: of types that share bytes it has names alone."""
     try:
