@@ -241,16 +241,22 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
 }
 
 /* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
- * the least that gives the same code on all architectures. Lowering is cheap beside LLVM. Trials
- * may be refused. */
+ * the least that gives the same code on all architectures, which is none, mostly, or nearly all.
+ * Trials may be refused. */
 static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
                             int64_t *multiples)
 {
     const DiagMute mute = diag_mute(stages->session->diags);
     for (int i = 0; i < typed->parameter_count; i++) {
-        int64_t wanted = multiples[i];
-        for (multiples[i] = 1; multiples[i] < wanted; multiples[i] *= 2)
-            if (gives_code(stages, typed, multiples, aligned)) break;
+        int64_t least = multiples[i];
+        if (least == 1) continue;
+        multiples[i] = 1;
+        if (gives_code(stages, typed, multiples, aligned)) continue;
+        for (multiples[i] = least / 2; multiples[i] > 1; multiples[i] /= 2) {
+            if (!gives_code(stages, typed, multiples, aligned)) break;
+            least = multiples[i];
+        }
+        multiples[i] = least;
     }
     diag_unmute(stages->session->diags, mute);
 }
@@ -295,6 +301,33 @@ static bool is_for_tensor_unit(const Kernel *typed)
     return found;
 }
 
+static size_t size_of(const Lowered *lowered, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) size += strlen(lowered->texts[i]);
+    return size;
+}
+
+/* The larger one first, as ptxas takes longer for it. What the aligned one has to assume is found
+ * out while ptxas is at work, unless its images may be done before: what is made in place of one
+ * that spills assumes that, too. */
+static bool start_both(Stages *stages, const Kernel *typed, const Lowered *general,
+                       const Lowered *aligned, int64_t *multiples, VariantImages *out)
+{
+    const size_t count = stages->archs->count;
+    const int64_t *of_elements = element_multiples(stages->session->arena, typed);
+    const bool late = stages->jobs >= 2 * count,
+               aligned_first = size_of(aligned, count) > size_of(general, count);
+    bool fine = true;
+    if (!late) relax_multiples(stages, typed, aligned, multiples);
+    for (int i = 0; i < 2 && fine; i++)
+        fine = (i == 0) == aligned_first
+                   ? add_variant(stages, typed, aligned, multiples, multiples, &out[0])
+                   : add_variant(stages, typed, general, NULL, of_elements, &out[1]);
+    if (late) relax_multiples(stages, typed, aligned, multiples);
+    return fine;
+}
+
 static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiples,
                           SpecialisationImages *out)
 {
@@ -307,8 +340,7 @@ static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiple
 }
 
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
- * one that assumes no more than aligned elements. That one is started first: ptxas takes longer for
- * it, and is at work while it is found out what the other one has to assume. */
+ * one that assumes no more than aligned elements. */
 static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationImages *out)
 {
     Arena *arena = stages->session->arena;
@@ -323,12 +355,9 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
     if (both) make_mutants(stages, &aligned);
     make_mutants(stages, &general);
     out->variant_count = both ? 2 : 1;
-    if (!add_variant(stages, typed, &general, NULL, element_multiples(arena, typed),
-                     &out->variants[both]))
-        return false;
-    if (!both) return true;
-    relax_multiples(stages, typed, &aligned, multiples);
-    return add_variant(stages, typed, &aligned, multiples, multiples, out->variants);
+    if (both) return start_both(stages, typed, &general, &aligned, multiples, out->variants);
+    return add_variant(stages, typed, &general, NULL, element_multiples(arena, typed),
+                       out->variants);
 }
 
 bool unit_start(Stages *stages, Unit *unit)
