@@ -8,22 +8,23 @@
  * What a branch that has many alone needs goes into it first.
  *
  * Where that is still more than all registers, what warps compute together moves, too, and what
- * they read of shared memory, as long as nothing is between that may write it. */
+ * they read of memory, as long as nothing is between that may write it. */
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
 #include <string.h>
 
 typedef struct Seat {
-    int last; /* of an op of the region: the number of the last op there that uses its results */
-    bool placed;
+    int number, last; /* of an op of the region, and of the last op there that uses its results */
+    bool placed, looked;
 } Seat;
 
 typedef struct PressureSchedule {
     Arena *arena;
     Region *region;
     int number;
-    bool far; /* more ops move */
+    bool far;    /* more ops move */
+    int at_once; /* so many words are read before they are used */
     OpVec stack;
 } PressureSchedule;
 
@@ -32,21 +33,33 @@ static bool is_pure(const Op *op)
     return op_has(op, PURE) && !op_has(op, COOP | TERM);
 }
 
-static bool reads_shared(const Op *op)
+/* Where what is read may move. */
+static const Space MOVED[] = {SPACE_SHARED, SPACE_GLOBAL};
+enum { MOVED_COUNT = sizeof MOVED / sizeof *MOVED };
+
+static bool reads(const Op *op, Space space)
 {
-    return op_has(op, LOADS) && operand(op, pointer)->type->space == SPACE_SHARED;
+    return op_has(op, LOADS) && operand(op, pointer)->type->space == space;
 }
 
-/* It neither writes shared memory nor waits for what does. */
-static bool leaves_shared(const Op *op)
+static bool reads_memory(const Op *op)
 {
-    return op_has(op, PURE | LOADS) ||
-           (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL);
+    return reads(op, SPACE_SHARED) || reads(op, SPACE_GLOBAL);
+}
+
+/* It neither writes that memory nor waits for what does. */
+static bool leaves(const Op *op, Space space)
+{
+    if (op->code != OP_st) return op_has(op, PURE | LOADS);
+    const Space other = operand(op, pointer)->type->space;
+    return other != space && other != SPACE_CLUSTER;
 }
 
 static bool may_move(const PressureSchedule *schedule, const Op *op)
 {
-    if (schedule->far && ((op_has(op, PURE) && op_has(op, COOP)) || reads_shared(op))) return true;
+    if (schedule->far &&
+        ((op_has(op, PURE) && op_has(op, COOP)) || op_has(op, REPORTS) || reads_memory(op)))
+        return true;
     if (op->code != OP_if) return is_pure(op);
     for (int i = 0; i < op->region_count; i++)
         for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
@@ -94,8 +107,9 @@ static int most_words(PressureSchedule *schedule)
 {
     int count = 0, most = 0, words = 0;
     for (Op *op = schedule->region->first; op; op = op_next(op)) {
-        op->scratch = arena_new_array(schedule->arena, Seat, 1);
-        schedule->number = count++;
+        Seat *seat = arena_new_array(schedule->arena, Seat, 1);
+        op->scratch = seat;
+        schedule->number = seat->number = count++;
         op_visit(op, note_uses, schedule);
     }
     int *ends = arena_new_array(schedule->arena, int, count + 1);
@@ -149,19 +163,71 @@ static OpVec ops_of(const PressureSchedule *schedule)
     return ops;
 }
 
-static void change_order(PressureSchedule *schedule)
+/* ---- reads, some at a time ---- */
+
+typedef struct Batch {
+    PressureSchedule *schedule;
+    OpVec *open;
+} Batch;
+
+static void open_operands(Op *op, void *context)
+{
+    const Batch *batch = context;
+    for (int i = op->operand_count - 1; i >= 0; i--) {
+        Value *value = op->operands[i];
+        Seat *seat = is_here(batch->schedule, value) ? value->op->scratch : NULL;
+        if (!seat || seat->placed || seat->looked || !may_move(batch->schedule, value->op))
+            continue;
+        seat->looked = true;
+        vec_push(batch->schedule->arena, batch->open, value->op);
+    }
+}
+
+/* Places what the op needs of what is read before the op with the number `limit`: so many words. */
+static int place_reads(PressureSchedule *schedule, Op *op, int limit)
+{
+    int words = 0;
+    OpVec open = {0};
+    Batch batch = {schedule, &open};
+    op_visit(op, open_operands, &batch);
+    while (open.count > 0) {
+        Op *next = vec_pop(&open);
+        const Seat *seat = next->scratch;
+        op_visit(next, open_operands, &batch);
+        if (!reads_memory(next) || seat->placed || seat->number >= limit) continue;
+        place(schedule, next);
+        words += words_of(next);
+    }
+    return words;
+}
+
+/* A read takes long, many take hardly longer: those for some ops are placed before the first of
+ * these. */
+static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at)
+{
+    int words = 0;
+    size_t i = at;
+    for (; i < ops->count && words < schedule->at_once; i++)
+        if (!may_move(schedule, ops->data[i]))
+            words += place_reads(schedule, ops->data[i], (int)at);
+    return i;
+}
+
+/* Where that comes to no more words than `most`. */
+static void change_order(PressureSchedule *schedule, int most)
 {
     const OpVec ops = ops_of(schedule);
-    const int before = most_words(schedule);
-    size_t read = 0;
+    size_t read[MOVED_COUNT] = {0}, ahead = 0;
     for (size_t i = 0; i < ops.count; i++) {
         if (may_move(schedule, ops.data[i])) continue;
-        for (; schedule->far && !leaves_shared(ops.data[i]) && read < i; read++)
-            if (reads_shared(ops.data[read])) place(schedule, ops.data[read]);
+        if (schedule->far && i >= ahead) ahead = read_ahead(schedule, &ops, i);
+        for (int m = 0; schedule->far && m < MOVED_COUNT; m++)
+            for (; !leaves(ops.data[i], MOVED[m]) && read[m] < i; read[m]++)
+                if (reads(ops.data[read[m]], MOVED[m])) place(schedule, ops.data[read[m]]);
         place(schedule, ops.data[i]);
     }
     for (size_t i = 0; i < ops.count; i++) place(schedule, ops.data[i]); /* what nobody uses */
-    if (most_words(schedule) < before) return;
+    if (most_words(schedule) <= most) return;
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
 
@@ -215,9 +281,16 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
     PressureSchedule schedule = {.arena = kernel->arena, .region = region};
     if (!region->last || may_move(&schedule, region->last)) return;
     if (!has_words(region, COST_PRESSURE_REGISTERS)) return;
-    if (most_words(&schedule) > COST_PRESSURE_REGISTERS) change_order(&schedule);
-    schedule.far = most_words(&schedule) > target->registers_per_thread;
-    if (schedule.far) change_order(&schedule);
+    int words = most_words(&schedule);
+    if (words > COST_PRESSURE_REGISTERS) change_order(&schedule, words - 1);
+    /* Some at once; one by one, where that takes many fewer. */
+    for (schedule.at_once = COST_PRESSURE_READS; schedule.at_once >= 0;
+         schedule.at_once -= COST_PRESSURE_READS) {
+        words = most_words(&schedule);
+        schedule.far = words > target->registers_per_thread;
+        if (!schedule.far) break;
+        change_order(&schedule, schedule.at_once ? words - 1 : words * 3 / 4);
+    }
     for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
