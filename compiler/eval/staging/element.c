@@ -43,31 +43,92 @@ bool element_set(Eval *eval, Value *memory, Value *const *indices, Object *objec
     return true;
 }
 
-static bool has_atomic_sum(DType dtype)
+/* The atomic operation that an element of this type is updated by, NULL: none. */
+static const char *atomic_update(Operator op, DType dtype)
 {
-    return dtype_bits(dtype) >= 32 && dtype != DTYPE_tf32;
+    if (dtype_bits(dtype) < 32 || dtype == DTYPE_tf32) return NULL;
+    if (op == OPERATOR_Add || op == OPERATOR_Sub) return op == OPERATOR_Add ? "add" : "sub";
+    if (!dtype_is_integer(dtype)) return NULL;
+    return op == OPERATOR_BitAnd   ? "and"
+           : op == OPERATOR_BitOr  ? "or"
+           : op == OPERATOR_BitXor ? "xor"
+                                   : NULL;
 }
 
-bool element_update(Eval *eval, Operator op, const Object *old, Object *operand, Span at,
-                    bool *good)
+/* What was read from an array's memory, NULL: it is something else. */
+static const Op *element_read(const Object *object)
 {
-    const Op *load = old->kind == OBJECT_IR && eval->staging != NULL ? old->as.ir.value->op : NULL;
-    const bool sums = op == OPERATOR_Add || op == OPERATOR_Sub;
-    if (!eval->frame->is_thread_code || !sums || load == NULL || load->code != OP_element_load ||
-        operand(load, memory)->type->kind != TYPE_VIEW ||
-        !has_atomic_sum(operand(load, memory)->type->dtype))
+    const Op *load = object->kind == OBJECT_IR ? object->as.ir.value->op : NULL;
+    const bool is_read = load != NULL && load->code == OP_element_load &&
+                         operand(load, memory)->type->kind == TYPE_VIEW;
+    return is_read ? load : NULL;
+}
+
+static bool has_items(const Object *object)
+{
+    return object->kind == OBJECT_TUPLE || object_is_record(object);
+}
+
+static bool has_staged(const Object *object)
+{
+    if (object_is_staged(object)) return true;
+    for (uint32_t i = 0; has_items(object) && i < object->as.list.count; i++)
+        if (has_staged(object->as.list.items[i])) return true;
+    return false;
+}
+
+/* Whether the operand has a number for each element that was read: a row of a matrix is several. */
+static bool can_update(Operator op, const Object *old, const Object *operand)
+{
+    const Op *load = element_read(old);
+    if (load != NULL)
+        return atomic_update(op, operand(load, memory)->type->dtype) != NULL && !has_items(operand);
+    if (!has_items(old) || old->kind != operand->kind ||
+        old->as.list.count != operand->as.list.count)
         return false;
+    bool found = false;
+    for (uint32_t i = 0; i < old->as.list.count; i++) {
+        const Object *item = old->as.list.items[i];
+        if (!has_staged(item)) continue; /* its type */
+        if (!can_update(op, item, operand->as.list.items[i])) return false;
+        found = true;
+    }
+    return found;
+}
+
+static bool update_element(Eval *eval, Operator op, const Op *load, Object *operand, Span at)
+{
+    const Type *type = operand(load, memory)->type;
+    const char *mode = atomic_update(op, type->dtype);
     Object *index = object_list(eval, OBJECT_TUPLE, NULL, 0);
-    for (int d = 0; d < operand(load, memory)->type->rank; d++)
+    for (int d = 0; d < type->rank; d++)
         list_append(eval, index, object_ir(eval, operand_list(load, indices)[d]));
     static const char *const WORDS[] = {"relaxed", "gpu"};
     Bound bound = {.at = at};
     bound.values[0] = object_ir(eval, operand(load, memory));
     bound.values[1] = index;
     bound.values[2] = operand;
-    bound.values[3] = object_text(eval, op == OPERATOR_Add ? "add" : "sub", 3);
+    bound.values[3] = object_text(eval, mode, strlen(mode));
     for (int i = 0; i < 2; i++) bound.values[4 + i] = object_text(eval, WORDS[i], strlen(WORDS[i]));
-    *good = core_element_atomic(eval, &bound) != NULL;
+    return core_element_atomic(eval, &bound) != NULL;
+}
+
+static bool update_items(Eval *eval, Operator op, const Object *old, Object *operand, Span at)
+{
+    const Op *load = element_read(old);
+    if (load != NULL) return update_element(eval, op, load, operand, at);
+    for (uint32_t i = 0; has_items(old) && i < old->as.list.count; i++)
+        if (!update_items(eval, op, old->as.list.items[i], operand->as.list.items[i], at))
+            return false;
+    return true;
+}
+
+bool element_update(Eval *eval, Operator op, const Object *old, Object *operand, Span at,
+                    bool *good)
+{
+    if (!eval->frame->is_thread_code || eval->staging == NULL || !can_update(op, old, operand))
+        return false;
+    *good = update_items(eval, op, old, operand, at);
     return true;
 }
 
