@@ -148,6 +148,7 @@ def origin_spec(name):
         base = os.path.join(package, *rest.split("."))
         for file, inside in ((os.path.join(base, "__init__.py"), [base]), (base + ".py", None)):
             if os.path.isfile(file):
+                session.the.add_package(name, file, os.path.abspath(folder))
                 return importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
     return None
 

@@ -40,6 +40,8 @@ def with_results(kernel, results):
         self.calls = 0
         self.words = []
         self.computes = None  # those of the device
+        self.packages = {}
+        self.hosts = None, 0, 0  # the interpreter of on_host()
 
     def open(self):
         if self.interpreter is None or self.calls > self.MOST_CALLS:
@@ -49,7 +51,16 @@ def with_results(kernel, results):
             self.generation = next(_generations)
             self.calls = 0
             self.interpreter.run(self.PREAMBLE)
+            for text in self.packages.values():
+                self.interpreter.run(text)
         return self.interpreter
+
+    def add_package(self, name, path, folder):
+        """A part of a system's own package, so that imports of it are found: below the folder."""
+        if folder not in self.packages:
+            self.packages[folder] = f"core.module_at({path!r}, {name!r}, {folder!r}, {{}})"
+            if self.interpreter is not None:
+                self.interpreter.run(self.packages[folder])
 
     def run(self, text, tensors=()):
         interpreter = self.open()
@@ -73,6 +84,23 @@ def with_results(kernel, results):
         finally:
             self.leave()
             self.interpreter, self.generation, self.calls, self.words, self.computes = kept
+
+    @contextlib.contextmanager
+    def on_host(self):
+        """For a while kernels are compiled for the emulator, which runs them on the host's memory: beside a GPU, too."""
+        if device.is_emulator():
+            yield
+            return
+        with lock:
+            chosen, kept = device.name(), (self.interpreter, self.generation, self.calls)
+            device.choose("emulator")
+            self.interpreter, self.generation, self.calls = self.hosts
+            try:
+                yield
+            finally:
+                self.hosts = self.interpreter, self.generation, self.calls
+                self.interpreter, self.generation, self.calls = kept
+                device.choose(chosen)
 
     def leave(self):
         if self.interpreter is not None:
@@ -233,16 +261,16 @@ class Remote:
     def __init__(self, text):
         self.__dict__["_text"] = text if isinstance(text, Text) else Text(text)
         self.__dict__["_name"] = f"_v{next(_numbers)}"
-        self.__dict__["_generation"] = 0
+        self.__dict__["_generations"] = set()  # the interpreters that have it by its name
         self.__dict__["_known"] = {}
 
     def bind(self, statements):
         """Its name there; `statements` get what has to be evaluated before."""
         the.open()
-        if self._generation != the.generation:
+        if the.generation not in self._generations:
             text = self._text.bound(statements)
             statements.append(f"{self._name} = {text}")
-            self.__dict__["_generation"] = the.generation
+            self._generations.add(the.generation)
         return self._name
 
     def __getattr__(self, name):
@@ -344,9 +372,9 @@ class Module(Remote):
 
     def bind(self, statements):
         the.open()
-        if self._generation != the.generation:
+        if the.generation not in self._generations:
             statements.append(f"import {self._text.parts[0]} as {self._name}")
-            self.__dict__["_generation"] = the.generation
+            self._generations.add(the.generation)
         return self._name
 
 

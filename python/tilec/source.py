@@ -41,6 +41,10 @@ class File:
                   if other == name and first <= line <= node.end_lineno]
         return max(around, key=lambda one: one[0])[1] if around else None
 
+    def is_class_at(self, line):
+        """Whether a class begins there, or one of its decorators."""
+        return any([first <= line <= node.lineno for (_, first), node in self.found.items() if isinstance(node, ast.ClassDef)])
+
     def names(self, node):
         if node not in self.mentioned:
             own = [part for part in ast.walk(node) if not isinstance(part, ast.expr_context)]
@@ -220,10 +224,10 @@ def definition(value, around=None):
     return _located(value, path, first.__code__.co_firstlineno, around, functions, first.__module__)
 
 
-def class_definition(cls, around=None):
-    """Of a class, which needs no methods."""
+def class_definition(cls, around=None, place=None):
+    """Of a class, which needs no methods. `place`: its file and line, where they are known; classes of one name are told apart by them."""
     try:
-        path, (_, line) = inspect.getsourcefile(cls), inspect.getsourcelines(cls)
+        path, line = place or (inspect.getsourcefile(cls), inspect.getsourcelines(cls)[1])
     except (OSError, TypeError):
         raise Unspeakable(f"{cls!r} is not defined in a file") from None
     return _located(cls, path, line, around, _functions_of(cls), cls.__module__)

@@ -303,11 +303,11 @@ class Kept(Remote):
 
     def bind(self, statements):
         session.the.open()
-        if self._generation != session.the.generation:
+        if session.the.generation not in self._generations:
             before = []
             bound = self._text.bound(before)
             self.__dict__["_built"] = session.the.run("\n".join(before + [f"{self._name} = {bound}"]), self._tensors)["built"]
-            self.__dict__["_generation"] = session.the.generation
+            self._generations.add(session.the.generation)
         return self._name
 
 

@@ -11,42 +11,54 @@ from tilec import session as _session
 from tilec.session import Text as _Text
 from warp import devices as _devices
 from warp import graphs as _graphs
+from warp import memory as _memory
+from warp import types as _types
 from warp.types import Struct, StructInstance, _Type, as_type, bfloat16, check_array_shape, element_type, inner_shape, matrix, vector
 
 
 class _Memory:
-    """Bytes: of numpy's where the emulator works, or of the GPU's."""
+    """Bytes: of the host's, where the emulator works, too, or of the GPU's."""
 
     is_read = False  # inside of a tape that is open
+    pointer = None
 
-    def __init__(self, count, on_gpu):
+    def __init__(self, count, device, pinned=False, what=""):
         self.count = count
-        self.on_gpu = on_gpu
+        self.on_gpu = device._on_gpu
         self.owner = None
-        if on_gpu:
-            pointer = ctypes.c_void_p()
-            _native.check(_native.alloc(pointer, max(count, 1)))
-            self.pointer = pointer.value
-        else:
-            self.bytes = numpy.zeros(max(count, 1), numpy.uint8)
-            self.pointer = self.bytes.ctypes.data
+        self.guard = device
+        own = _memory.pinned if pinned and device.is_cpu else _memory.of_device(device)
+        self.allocator = own if device.is_cpu or not count else _memory.get_device_allocator(device)
+        self.kind = getattr(self.allocator, "memory_kind", _memory.MemoryKind.UNKNOWN)
+        if not count:
+            self.allocator = own
+        self.pointer = self.allocator.allocate(count)
+        if not self.on_gpu:
+            kept = getattr(self.allocator, "kept", {}).get(self.pointer)  # which views of it keep
+            self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(self.pointer)) if kept is None else kept
+        _memory.tracker.add(self.pointer, count, self.kind.name.lower(), what)
 
     def __del__(self):
-        if self.on_gpu and self.owner is None and getattr(self, "pointer", None):
-            _native.free(self.pointer)
+        if self.owner is None and self.pointer and _memory is not None:
+            _memory.tracker.remove(self.pointer)
+            if self.allocator in (_memory.host, _memory.pinned, _memory.default):
+                self.allocator.deallocate(self.pointer, self.count)
+            else:
+                with self.guard.context_guard:
+                    self.allocator.deallocate(self.pointer, self.count)
 
     def read(self):
         if not self.on_gpu:
             return self.bytes
         copy = numpy.empty(max(self.count, 1), numpy.uint8)
-        _native.check(_native.copy_out(copy.ctypes.data, self.pointer, self.count, None))
-        _native.check(_native.synchronize(None))
+        _native.check(_native.copy_out(copy.ctypes.data, self.pointer, self.count, _devices.current_handle()))
+        _native.check(_native.synchronize(_devices.current_handle()))
         return copy
 
     def write(self, copy):
         if self.on_gpu:
-            _native.check(_native.copy_in(self.pointer, copy.ctypes.data, self.count, None))
-            _native.check(_native.synchronize(None))
+            _native.check(_native.copy_in(self.pointer, copy.ctypes.data, self.count, _devices.current_handle()))
+            _native.check(_native.synchronize(_devices.current_handle()))
 
 
 class _Foreign(_Memory):
@@ -57,6 +69,7 @@ class _Foreign(_Memory):
         self.on_gpu = facts.device[0] == _arrays.CUDA
         self.owner = owner
         self.pointer = facts.pointer
+        self.kind = _memory.MemoryKind.UNKNOWN if self.on_gpu else _memory.MemoryKind.HOST
         if not self.on_gpu:
             self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(facts.pointer))
 
@@ -67,6 +80,8 @@ class array_annotation:
     def __init__(self, dtype, ndim):
         self.dtype = as_type(dtype)
         self.ndim = ndim
+
+    memory_kind = _memory.MemoryKind.UNKNOWN
 
     def __repr__(self):
         return f"array(ndim={self.ndim}, dtype={self.dtype})"
@@ -104,13 +119,14 @@ class array(metaclass=_ArrayClass):
     def __init__(self, data=None, dtype=None, shape=None, strides=None, length=None, ptr=None, capacity=None, device=None, pinned=False,
                  copy=True, deleter=None, ndim=None, grad=None, requires_grad=False, retain_grad=False, **ignored):
         self.device = _devices.get_device(device)
+        self.pinned = bool(pinned) and self.device.is_cpu
         kind = None if dtype is None or dtype == "Any" else as_type(dtype)
         shape = (length,) if shape is None and length is not None else shape
         if ptr is not None:
             self._foreign(ptr, kind or as_type(float), shape, strides)
         elif data is None:
             self._make(kind or as_type(float), shape)
-        else:
+        elif copy or not self._shared(data, kind, shape):
             self._from(data, kind, shape, ndim)
         self._grad = grad
         self._asked = bool(requires_grad) or grad is not None
@@ -139,7 +155,8 @@ class array(metaclass=_ArrayClass):
         size = number.itemsize * int(numpy.prod(inner, dtype=int))
         count = int(numpy.prod(shape, dtype=int)) * size
         strides = [stride * size for stride in _arrays.packed(shape)]
-        self._see(_Memory(count, self.device._on_gpu), 0, kind, shape, strides)
+        what = f"array[{_types.type_repr(kind)}, {'x'.join([str(extent) for extent in shape])}]"
+        self._see(_Memory(count, self.device, self.pinned, what), 0, kind, shape, strides)
 
     def _foreign(self, ptr, kind, shape, strides):
         shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -150,6 +167,22 @@ class array(metaclass=_ArrayClass):
         strides = strides or [stride * size for stride in _arrays.packed(shape)]
         count = size + sum([(extent - 1) * stride for extent, stride in zip(shape, strides)]) if shape else size
         self._see(_Foreign(_arrays.Facts(ptr, 0, shape, strides, code, None), count, self), 0, kind, shape, strides)
+
+    def _shared(self, data, kind, shape):
+        """Sees the memory of numpy's on the CPU; False: it is of other numbers, or a copy is needed."""
+        if not isinstance(data, numpy.ndarray) or not self.device.is_cpu or isinstance(kind, Struct):
+            return False
+        self.dtype = as_type(data.dtype) if kind is None else kind
+        number, inner = self._element()
+        outer = data.shape[: data.ndim - len(inner)]
+        if data.dtype != number or data.shape[len(outer) :] != inner or (shape is not None and tuple(numpy.atleast_1d(shape)) != outer):
+            return False
+        if not data.flags.c_contiguous and inner:
+            return False
+        facts = _arrays.facts_of(data)
+        reach = sum([(extent - 1) * stride for extent, stride in zip(data.shape, data.strides)]) + number.itemsize
+        self._see(_Foreign(facts, reach, data), 0, self.dtype, outer, data.strides[: len(outer)])
+        return True
 
     def _from(self, data, kind, shape, ndim):
         if isinstance(data, array):
@@ -260,6 +293,10 @@ class array(metaclass=_ArrayClass):
     capacity = nbytes
 
     @property
+    def memory_kind(self):
+        return self.memory.kind
+
+    @property
     def is_contiguous(self):
         return self.strides == tuple([stride * self.itemsize for stride in _arrays.packed(self.shape)])
 
@@ -280,6 +317,40 @@ class array(metaclass=_ArrayClass):
             raise TypeError("an array whose strides are no multiples of its numbers' size")
         strides = tuple([stride // size for stride in self.strides]) + _arrays.packed(inner)
         return _arrays.Facts(pointer, _code(self.dtype), self.shape + inner, strides, where, self)
+
+    # ---- other libraries ----
+
+    def __dlpack__(self, stream=None, **options):
+        from warp import dlpack
+
+        dlpack.check_stream(self.device, stream)
+        if self.memory.on_gpu and stream not in (None, -1, 0, 1):
+            _native.check(_native.synchronize(None))
+        return dlpack.to_dlpack(self)
+
+    @property
+    def __tile_stream__(self):
+        return _devices.current_handle()
+
+    def __dlpack_device__(self):
+        return (_arrays.CUDA, 0) if self.memory.on_gpu else (_arrays.CPU, 0)
+
+    def _interface(self):
+        number, inner = self._element()
+        strides = tuple(self.strides) + tuple([stride * number.itemsize for stride in _arrays.packed(inner)])
+        return {"data": (self.ptr or 0, False), "shape": self.shape + inner, "strides": strides, "typestr": number.str, "version": 3}
+
+    @property
+    def __cuda_array_interface__(self):
+        if not self.device.is_cuda:
+            raise AttributeError("the array is in the host's memory")
+        return self._interface()
+
+    @property
+    def __array_interface__(self):
+        if self.memory.on_gpu:
+            raise AttributeError("the array is in a GPU's memory")
+        return self._interface()
 
     # ---- gradients ----
 
@@ -327,6 +398,8 @@ class array(metaclass=_ArrayClass):
         pass
 
     # ---- parts ----
+
+    pinned = False
 
     def _part(self, dtype, offset, shape, strides):
         made = object.__new__(array)
@@ -587,7 +660,7 @@ def _device_facts(device):
 
 def empty(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
     shape = more.get("n") if shape is None else shape
-    return array(shape=0 if shape is None else shape, dtype=dtype, device=device, requires_grad=requires_grad,
+    return array(shape=0 if shape is None else shape, dtype=dtype, device=device, requires_grad=requires_grad, pinned=pinned,
                  retain_grad=more.get("retain_grad", False))
 
 
@@ -599,7 +672,7 @@ def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pin
             known = numpy.asarray(_plain(value))
             number = as_type(known.dtype)
             dtype = vector(len(known), number) if known.ndim == 1 else matrix(known.shape, number)
-    made = empty(shape, dtype, device, requires_grad)
+    made = empty(shape, dtype, device, requires_grad, pinned)
     made.fill_(value)
     return made
 
@@ -612,7 +685,7 @@ def zeros(shape=None, dtype=float, device=None, requires_grad=False, pinned=Fals
 
 
 def ones(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
-    return full(shape, 1, dtype, device, requires_grad)
+    return full(shape, 1, dtype, device, requires_grad, pinned)
 
 
 def _asked(source, requires_grad):
@@ -620,19 +693,19 @@ def _asked(source, requires_grad):
 
 
 def empty_like(source, device=None, requires_grad=None, pinned=None):
-    return empty(source.shape, source.dtype, device or source.device, _asked(source, requires_grad))
+    return empty(source.shape, source.dtype, device or source.device, _asked(source, requires_grad), pinned)
 
 
 def zeros_like(source, device=None, requires_grad=None, pinned=None):
-    return zeros(source.shape, source.dtype, device or source.device, _asked(source, requires_grad))
+    return zeros(source.shape, source.dtype, device or source.device, _asked(source, requires_grad), pinned)
 
 
 def ones_like(source, device=None, requires_grad=None, pinned=None):
-    return full_like(source, 1, device, requires_grad)
+    return full_like(source, 1, device, requires_grad, pinned)
 
 
 def full_like(source, value, device=None, requires_grad=None, pinned=None):
-    return full(source.shape, value, source.dtype, device or source.device, _asked(source, requires_grad))
+    return full(source.shape, value, source.dtype, device or source.device, _asked(source, requires_grad), pinned)
 
 
 def from_numpy(data, dtype=None, shape=None, device=None, requires_grad=False):
@@ -640,7 +713,7 @@ def from_numpy(data, dtype=None, shape=None, device=None, requires_grad=False):
 
 
 def clone(source, device=None, requires_grad=None, pinned=None):
-    made = empty_like(source, device, requires_grad)
+    made = empty_like(source, device, requires_grad, pinned)
     copy(made, source)
     return made
 
@@ -663,9 +736,9 @@ def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
 # ---- other libraries ----
 
 
-def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=False):
+def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=False, retain_grad=False):
     facts = _arrays.facts_of(tensor)
-    number = as_type(_arrays.NAMES[facts.code])
+    number = _types.by_dtype_name(_arrays.NAMES[facts.code])
     kind = number if dtype is None else as_type(dtype)
     inner = len(inner_shape(kind))
     shape = facts.shape[: len(facts.shape) - inner]
@@ -676,27 +749,30 @@ def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=F
     spans = [(extent - 1) * stride for extent, stride in zip(facts.shape, facts.strides)]
     made._see(_Foreign(facts, (sum(spans) + 1) * size, tensor), 0, kind, shape, strides)
     asked = tensor.requires_grad if requires_grad is None else requires_grad
-    if asked:
+    if grad is not None:
+        made.grad = grad if isinstance(grad, array) else from_torch(grad, dtype, False)
+    elif asked:
         import torch
 
         if tensor.grad is None and tensor.is_leaf:
             tensor.grad = torch.zeros_like(tensor)
         made.grad = from_torch(tensor.grad, dtype, False) if tensor.grad is not None else zeros_like(made, requires_grad=False)
+    if retain_grad:
+        made.retain_grad = True
     return made
 
 
 def to_torch(source, requires_grad=None):
     import torch
+    import torch.utils.dlpack
 
     if source.memory.owner is not None and isinstance(source.memory.owner, torch.Tensor):
         return source.memory.owner
-    if source.memory.on_gpu:
-        raise NotImplementedError("wp.to_torch of memory that warp allocated: make it with torch, and take it by wp.from_torch")
-    made = torch.from_numpy(source.numpy())
+    made = torch.utils.dlpack.from_dlpack(source.__dlpack__())
     if source.requires_grad if requires_grad is None else requires_grad:
         made.requires_grad_()
         if source.grad is not None:
-            made.grad = torch.from_numpy(source.grad.numpy())
+            made.grad = torch.utils.dlpack.from_dlpack(source.grad.__dlpack__())
     return made
 
 
@@ -711,12 +787,33 @@ def dtype_from_numpy(kind):
 def dtype_to_torch(kind):
     import torch
 
-    return getattr(torch, as_type(kind).__name__)
+    name = as_type(kind).__name__
+    return getattr(torch, {"uint16": "int16", "uint32": "int32", "uint64": "int64"}.get(name, name))
 
 
 def dtype_from_torch(kind):
-    return as_type(str(kind).removeprefix("torch."))
+    return _types.by_dtype_name(str(kind).removeprefix("torch."))
 
 
 def is_emulated():
     return _device.is_emulator()
+
+
+class fixed_annotation(array_annotation):
+    """What wp.fixedarray(dtype=float, shape=4) says: an array of a thread's own, of extents that are known."""
+
+    def __init__(self, dtype, shape):
+        self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
+        super().__init__(dtype, len(self.shape))
+        self.size = int(numpy.prod(self.shape, dtype=int))
+
+    def __repr__(self):
+        return f"fixedarray(shape={self.shape}, dtype={self.dtype})"
+
+    def __tile_text__(self):
+        return _Text(_session.module("warp"), ".fixedarray(dtype=", _session.text_of(self.dtype), f", shape={self.shape})")
+
+
+class fixedarray(metaclass=_ArrayClass):
+    def __new__(cls, dtype=float, shape=1, **ignored):
+        return fixed_annotation(dtype, shape)

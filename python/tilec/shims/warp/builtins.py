@@ -96,6 +96,46 @@ def _has_type(value):
         _types.int32, _types.float32, _types.bool)
 
 
+# Whose arguments are numbers of one type.
+_ALIKE = frozenset("add sub mul div mod floordiv min max pow atan2 bit_and bit_or bit_xor lshift rshift clamp".split())
+_INTEGERS = frozenset(["bit_count"])
+_IDENTITIES = frozenset(["quat_identity", "transform_identity"])
+_CHECKED = _ALIKE | _INTEGERS | _IDENTITIES
+
+
+def _is_known(question, value):
+    try:
+        return question(value)
+    except TypeError:  # of what has no hash
+        return False
+
+
+def _number_kind(value):
+    kind = type(value)
+    if kind in (int, float, bool):
+        return _types.as_type(kind)
+    if isinstance(value, numpy.generic):
+        return _types.as_type(value.dtype)
+    return kind if isinstance(value, _types.scalar_base) else None
+
+
+def _is_real_type(dtype):
+    return dtype in (None, float) or isinstance(dtype, _types._Type) and dtype in _types.float_types
+
+
+def _check_kinds(name, args, named):
+    """What a kernel would refuse is refused: a number with a type beside one of another, vectors of two types."""
+    kinds = [_number_kind(value) for value in args]
+    several = {type(value) for value in args if isinstance(value, _types._Numbers)}
+    wrong = name in _ALIKE and None not in kinds and len(set(kinds)) > 1 and any([_has_type(value) for value in args])
+    wrong = wrong or name in ("min", "max", "add", "sub") and len(several) > 1
+    wrong = wrong or name in _IDENTITIES and not _is_known(_is_real_type, named.get("dtype"))
+    if wrong or name in _INTEGERS and any([kind not in _types.int_types for kind in kinds]):
+        args = [*args, *named.values()]
+        raise RuntimeError(f"Couldn't find a function '{name}' compatible with the arguments "
+                           f"'{', '.join([type(value).__name__ for value in args])}'")
+
+
 def _narrowed(value):
     """A number that was computed with all of Python's bits, with those that it has there."""
     if type(value) is float:
@@ -145,6 +185,13 @@ class Builtin:
         return f"<builtin function {self.__name__}>"
 
     def __call__(self, *args, **kwargs):
+        if self.key in _CHECKED:
+            _check_kinds(self.key, args, kwargs)
+            kwargs = {name: value for name, value in kwargs.items() if name != "dtype" or value is not None}
+        found = self.computed(args, kwargs)
+        return found.value if isinstance(found, _types.scalar_base) and _types._legacy() else found
+
+    def computed(self, args, kwargs):
         if not self.only_there and not any([_has_type(value) for value in (*args, *kwargs.values())]):
             try:
                 return _narrowed(self.converted(self.remote(*args, **kwargs)))

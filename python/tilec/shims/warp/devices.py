@@ -9,15 +9,15 @@ import time
 from tilec import device as _device
 from tilec import native as _native
 from warp import graphs as _graphs
+from warp import memory as _memory
 
 
 class Stream:
-    """The default one."""
+    """The default one, or one of another library's."""
 
-    cuda_stream = 0
-
-    def __init__(self, device=None, **options):
+    def __init__(self, device=None, cuda_stream=0, **options):
         self.device = get_device(device)
+        self.cuda_stream = cuda_stream or 0
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -43,11 +43,24 @@ class Device:
         self.arch = (90 if not self._on_gpu else _native.device_compute(self.ordinal)) if self.is_cuda else 0
         self.name = "tilec's emulator" if self.is_cuda and not self._on_gpu else alias
         self.is_mempool_supported = self.is_mempool_enabled = self.is_uva = self.is_primary = False
-        self.sm_count = 132
-        self.max_shared_memory_per_block = 232448
+        self.is_managed_memory_supported = self._on_gpu
+        self.is_cpu_memory_access_from_gpu_supported = self.is_gpu_memory_access_from_cpu_supported = False
+        self.is_cpu_gpu_atomic_supported = False
+        self.sm_count = 132 if self.is_cuda else 0
+        self.max_shared_memory_per_block = 232448 if self.is_cuda else 0
         self.total_memory = self.free_memory = 80 << 30
-        self.context = None
+        self.pci_bus_id = "00000000:00:00" if self.is_cuda else None
+        self.context = alias if self.is_cuda else None
+        self.context_guard = contextlib.nullcontext()
         self.captures = {}
+
+    @property
+    def default_allocator(self):
+        return _memory.of_device(self)
+
+    @property
+    def pinned_allocator(self):
+        return _memory.pinned
 
     @property
     def stream(self):
@@ -73,7 +86,7 @@ class Device:
         pass
 
     def __eq__(self, other):
-        return isinstance(other, (Device, str)) and self.alias == str(other)
+        return isinstance(other, (Device, str)) and self.alias == ("cuda:0" if other == "cuda" and isinstance(other, str) else str(other))
 
     def __hash__(self):
         return hash(self.alias)
@@ -87,10 +100,15 @@ class Device:
 _known = {}
 
 
+_current = ["cuda:0"]  # what None means, by the scopes that are open
+
+
 def get_device(ident=None):
     if isinstance(ident, Device):
         return ident
-    alias = "cuda:0" if ident in (None, "cuda") or not isinstance(ident, str) else ident
+    if isinstance(ident, str) and ident in _renamed:
+        return _renamed[ident]
+    alias = _current[-1] if ident is None else "cuda:0" if ident == "cuda" or not isinstance(ident, str) else ident
     if alias.partition(":")[0] not in ("cuda", "cpu"):
         raise ValueError(f"Invalid device identifier: {ident}")
     if alias not in _known:
@@ -98,11 +116,46 @@ def get_device(ident=None):
     return _known[alias]
 
 
-get_preferred_device = device_from_torch = get_device
+def device_from_torch(device):
+    """"cpu" is what torch has of the emulator's memory."""
+    return get_device("cuda:0" if _device.is_emulator() else str(device))
+
+
+def get_preferred_device():
+    return get_device("cuda:0")
+
+
+# ---- names of the program's own ----
+
+_renamed = {}
+
+
+def map_cuda_device(alias, context=None):
+    """The current device by another name."""
+    device = get_device("cuda:0")
+    rename_device(device, alias)
+    return device
+
+
+def unmap_cuda_device(alias):
+    if alias not in _renamed and alias not in _known:
+        raise RuntimeError(f"Failed to unmap device: no CUDA device is called {alias!r}")
+    _renamed.pop(alias, None)
+
+
+def rename_device(device, alias):
+    device.alias = alias
+    _renamed[alias] = device
+    return device
+
+
+def get_cuda_supported_archs():
+    """The GPUs that code is made for."""
+    return [80, 86, 89, 90]
 
 
 def get_devices():
-    return get_cuda_devices()
+    return [get_device("cpu"), *get_cuda_devices()]
 
 
 def get_cuda_devices():
@@ -122,7 +175,8 @@ def is_cuda_available():
 
 
 def is_cpu_available():
-    return False
+    """Kernels for it are the emulator's code."""
+    return True
 
 
 def is_cuda_driver_initialized():
@@ -130,7 +184,7 @@ def is_cuda_driver_initialized():
 
 
 def is_device_available(device):
-    return get_device(device).is_cuda
+    return get_device(device) in get_devices()
 
 
 def device_to_torch(device):
@@ -138,11 +192,13 @@ def device_to_torch(device):
 
 
 def set_device(ident):
-    get_device(ident)
+    _current[-1] = get_device(ident).alias
 
 
 def synchronize(*ignored):
     _native.check(_native.synchronize(None))
+    if current_handle() is not None:
+        _native.check(_native.synchronize(current_handle()))
 
 
 synchronize_device = synchronize_stream = synchronize_event = synchronize
@@ -153,15 +209,50 @@ class ScopedDevice(contextlib.AbstractContextManager):
         self.device = get_device(device)
 
     def __enter__(self):
+        _current.append(self.device.alias)
         return self.device
 
     def __exit__(self, *ignored):
-        return None
+        _current.pop()
 
 
-class ScopedStream(ScopedDevice):
+_current_streams = []  # those of the scopes that are open
+
+
+def current_handle():
+    """The driver's stream that is worked on, None: the default one."""
+    return (_current_streams[-1].cuda_stream or None) if _current_streams else None
+
+
+class ScopedStream(contextlib.AbstractContextManager):
     def __init__(self, stream=None, *more, **options):
-        self.device = stream
+        self.stream = stream
+
+    def __enter__(self):
+        if self.stream is not None:
+            _current_streams.append(self.stream)
+            _current.append(self.stream.device.alias)
+        return self.stream
+
+    def __exit__(self, *ignored):
+        if self.stream is not None:
+            _current_streams.pop()
+            _current.pop()
+
+
+def stream_from_torch(stream_or_device=None):
+    import torch
+
+    if not hasattr(stream_or_device, "cuda_stream"):
+        stream_or_device = torch.cuda.current_stream(stream_or_device)
+    return Stream(get_device("cuda:0"), cuda_stream=stream_or_device.cuda_stream)
+
+
+def stream_to_torch(stream_or_device=None):
+    import torch
+
+    stream = stream_or_device if isinstance(stream_or_device, Stream) else get_stream(stream_or_device)
+    return torch.cuda.ExternalStream(stream.cuda_stream)
 
 
 class ScopedTimer(contextlib.AbstractContextManager):
@@ -201,6 +292,8 @@ def _stream(device):
 
 
 def get_stream(device=None):
+    if _current_streams and (device is None or _current_streams[-1].device == get_device(device)):
+        return _current_streams[-1]
     return _stream(get_device(device))
 
 
@@ -227,6 +320,45 @@ is_conditional_graph_supported = _never()
 for _said in (is_mempool_supported, is_mempool_enabled, is_mempool_access_supported, is_mempool_access_enabled, is_peer_access_supported,
               is_peer_access_enabled, is_conditional_graph_supported):
     _said.__module__ = __name__
+
+
+# ---- profilers, which are told where to begin and to end ----
+
+
+def _profiler(word, device):
+    from warp._src import context
+
+    device = get_device(device)
+    if device.is_cuda:
+        getattr(context.runtime.core, f"wp_cuda_profiler_{word}")(device.context)
+
+
+def cuda_profiler_start(device=None):
+    _profiler("start", device)
+
+
+def cuda_profiler_stop(device=None):
+    _profiler("stop", device)
+
+
+class ScopedCudaProfiler(contextlib.AbstractContextManager):
+    def __init__(self, device=None):
+        self.device = device
+
+    def __enter__(self):
+        import warp
+
+        warp.cuda_profiler_start(device=self.device)
+        return self
+
+    def __exit__(self, kind, *ignored):
+        import warp
+
+        try:
+            warp.cuda_profiler_stop(device=self.device)
+        except Exception:
+            if kind is None:
+                raise
 
 
 def get_cuda_driver_version():

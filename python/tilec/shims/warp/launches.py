@@ -15,6 +15,7 @@ from tilec.modules import Described
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
+from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import tape as _tape
 from warp import types
@@ -159,10 +160,10 @@ class Kernel:
             self.overloads[key] = overload(self, kinds)
         return self.overloads[key]
 
-    def callee(self, shape):
-        if shape not in self.calls:
-            self.calls[shape] = _Launcher(self, *shape)
-        return self.calls[shape]
+    def callee(self, shape, on_host=False):
+        if (shape, on_host) not in self.calls:
+            self.calls[shape, on_host] = _Launcher(self, *shape)
+        return self.calls[shape, on_host]
 
 
 def _annotations(func):
@@ -224,9 +225,10 @@ def get_module(name):
 
 
 def kernel(f=None, *, enable_backward=None, module=None, name=None, **options):
+    module = get_module(module) if isinstance(module, str) and module != "unique" else module if isinstance(module, Module) else None
     if f is None:
-        return lambda given: Kernel(given, key=name, enable_backward=enable_backward, around=_source.surroundings(1), **options)
-    return Kernel(f, key=name, enable_backward=enable_backward, around=_source.surroundings(1), **options)
+        return lambda given: Kernel(given, key=name, module=module, enable_backward=enable_backward, around=_source.surroundings(1), **options)
+    return Kernel(f, key=name, module=module, enable_backward=enable_backward, around=_source.surroundings(1), **options)
 
 
 def overload(kernel, arg_types=None):
@@ -305,12 +307,30 @@ def _accepted(kernel, name, value):
     return kind(value) if hasattr(value, "__len__") else value
 
 
+def _own(kernel, name, value):
+    """A tensor of torch's as an array, whose gradient is found."""
+    if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "data_ptr"):
+        return value
+    from warp.arrays import from_torch
+
+    kind = kernel.kinds.get(name)
+    return from_torch(value, getattr(kind, "dtype", None))
+
+
 def _dims(dim):
     return [int(extent) for extent in dim] if isinstance(dim, (tuple, list)) else [int(dim)]
 
 
 @_graphs.recorded
-def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint):
+def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device=None):
+    if _devices.get_device(device).is_cpu:
+        with _session.the.on_host():
+            _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, True)
+    else:
+        _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, False)
+
+
+def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, on_host):
     given = [*inputs, *outputs]
     if len(given) != len(kernel.parameters):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(given)} arguments but kernel requires "
@@ -324,12 +344,14 @@ def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         raise RuntimeError(f"Error launching kernel: {kernel.key}, a block has {kernel.most_threads} threads at most, not {block_dim}: "
                            "Warp CUDA error 1: invalid argument")
     if adjoint:
+        given = [_own(kernel, name, value) for name, value in zip(kernel.parameters, given)]
+        values = [_value(value) for value in given]
         access = next((one.access() for one in kernel.of(given).calls.values() if not one.adjoint and one.last), {})
         gradients, later = _tape.gradients_of(kernel.parameters, values, [*adj_inputs, *adj_outputs], access)
         values += gradients
     shape = word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint
     try:
-        callee = kernel.of(given).callee(shape)
+        callee = kernel.of(given).callee(shape, on_host)
         callee(*dims, *values)
     except _native.CompileError as error:
         raise _reordered(error) from None
@@ -350,7 +372,7 @@ def _check_most_blocks(kernel, max_blocks, device):
         raise RuntimeError(f"Error launching kernel '{kernel.key}': max_blocks is for kernels with grid_stride=True")
 
 
-def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device):
+def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream):
     if not isinstance(kernel, Kernel):
         raise RuntimeError("Error launching kernel, can only launch functions decorated with @wp.kernel.")
     _check_most_blocks(kernel, max_blocks, device)
@@ -359,9 +381,11 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     if config.print_launches:
         log_info(f"kernel: {kernel.key} dim: {dim} inputs: {len(inputs or ())} outputs: {len(outputs or ())} device: {device}")
     inputs, outputs = list(inputs or []), list(outputs or [])
+    device = stream.device if device is None and isinstance(stream, _devices.Stream) else _devices.get_device(device)
     if record_tape and not adjoint:
-        _tape.note((word, kernel, dim, inputs, outputs, block_dim))
-    _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint)
+        _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
+    with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None):
+        _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint, device)
 
 
 class Launch:
@@ -394,11 +418,11 @@ class Launch:
 
     def launch(self, stream=None):
         given = self.gradients if self.adjoint else []
-        _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint)
+        _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint, self.device)
 
 
-def _command(word, kernel, dim, values, gradients, block_dim, adjoint):
-    made = Launch(kernel, block_dim=block_dim, adjoint=adjoint)
+def _command(word, kernel, dim, values, gradients, block_dim, adjoint, device):
+    made = Launch(kernel, device=_devices.get_device(device), block_dim=block_dim, adjoint=adjoint)
     made.word, made.dim, made.values = word, dim, [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, values)]
     made.gradients[: len(gradients)] = gradients
     return made
@@ -416,15 +440,15 @@ def _missing(kind):
 def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
            record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
-        return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint)
-    _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device)
+        return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device)
+    _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
 
 
 def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
                  record_tape=True, record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
-        return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint)
-    _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device)
+        return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device)
+    _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
 
 
 def constant(value):

@@ -113,7 +113,8 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=
         _check(outs, wanted, shape)
     if return_kernel:
         return kernel
-    launch(kernel, dim=shape, inputs=list(inputs), outputs=outs, block_dim=block_dim)
+    place = device if device is not None else next(value.device for value, one in zip(inputs, is_array) if one)
+    launch(kernel, dim=shape, inputs=list(inputs), outputs=outs, block_dim=block_dim, device=place)
     return (out if out is not None else outs) if several else outs[0]
 
 

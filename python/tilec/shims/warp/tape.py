@@ -139,6 +139,12 @@ def _gradient(name, value, one, access, later, seen):
     from warp.arrays import clone, zeros_like
 
     own = one if one is not None else value.grad
+    if own is not None and own.strides != value.strides and own.shape == value.shape:
+        packed, whole = zeros_like(value, requires_grad=False), own  # such as one number for several elements, which torch has of a sum
+        packed.store(own.numpy())
+        if not access.get(name, 0) & WRITTEN and 0 not in own.strides:
+            later.append(lambda: whole.store(packed.numpy()))
+        own = packed
     spot = None if own is None else (own.memory.pointer + own.offset, own.shape, own.strides)
     if own is None or spot in seen:
         spare = zeros_like(value, requires_grad=False)
@@ -205,7 +211,7 @@ class Tape:
         self.launches.append((backward, arrays))
 
     def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=256, metadata=None):
-        self.launches.append(("launch", kernel, dim, inputs, outputs, block_dim))
+        self.launches.append(("launch", kernel, dim, inputs, outputs, block_dim, device))
 
     def record_scope_begin(self, name, metadata=None):
         self.scopes.append((len(self.launches), name, {} if metadata is None else metadata))
@@ -239,8 +245,8 @@ class Tape:
             if len(record) == 2:
                 record[0]()
                 continue
-            word, kernel, dim, inputs, outputs, block_dim = record
-            launches._start(word, kernel, dim, inputs, outputs, [], [], block_dim, True)
+            word, kernel, dim, inputs, outputs, block_dim, device = record
+            launches._start(word, kernel, dim, inputs, outputs, [], [], block_dim, True, device)
 
     def _unread(self):
         for array in self._arrays():

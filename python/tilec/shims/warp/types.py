@@ -4,7 +4,9 @@ import ctypes
 import inspect
 import math
 import operator
+import os
 import re
+import sys
 
 import numpy
 
@@ -359,6 +361,8 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
             raise TypeError(f"Expected to assign a slice from a sequence of values but got `{type(value).__name__}` instead")
         if isinstance(value, _Numbers):
             value = value.data
+        elif hasattr(value, "tolist"):
+            value = value.tolist()
         wrong = next((item for item in value if isinstance(item, _Numbers) and numpy.ndim(item.data) >= place.ndim), None)
         if wrong is not None:
             raise TypeError(f"Expected to assign a slice from a sequence of `{self._dtype.__name__}` values but got "
@@ -545,7 +549,9 @@ def _of_array(data, dtype):
 def _leaves(value):
     if isinstance(value, _Numbers):
         return list(value.data.reshape(-1))
-    if isinstance(value, (list, tuple, numpy.ndarray)):
+    if hasattr(value, "tolist") and not isinstance(value, numpy.generic):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
         return [item for part in value for item in _leaves(part)]
     return [getattr(value, "value", value)]
 
@@ -639,6 +645,11 @@ def by_name(name):
     return None
 
 
+def by_dtype_name(name):
+    """A type of numbers."""
+    return bool if name == "bool" else globals()[name]
+
+
 def _all_named(*stems):
     return [by_name(stem + suffix) for stem in stems for suffix in _SUFFIXES if suffix]
 
@@ -668,6 +679,11 @@ class StructInstance:
     def __repr__(self):
         fields = [f"{name}={self.__dict__[name]!r}" for name in self._struct.vars]
         return f"{self._struct.key}({', '.join(fields)})"
+
+    def __tile_text__(self):
+        """As a value that is known when kernels are compiled."""
+        texts = [_Text(f"{name}=", _text_of(_argument(self.__dict__[name])), ", ") for name in self._struct.vars]
+        return _Text(self._struct.__tile_remote__(), "(", *texts, ")")
 
     def __tile_take__(self, given):
         texts = [_Text(f"{name}=", given.take(_argument(self.__dict__[name])), ", ") for name in self._struct.vars]
@@ -770,8 +786,9 @@ class Struct:
     def __mro_entries__(self, bases):
         raise RuntimeError("Warp structs must be defined as base classes")
 
-    def __init__(self, cls, around):
+    def __init__(self, cls, around, place):
         self.cls = cls
+        self.place = place
         self.key = self.__name__ = cls.__name__
         self.around = around
         annotations = {}
@@ -781,7 +798,6 @@ class Struct:
         self.typed = frozenset([name for name, kind in annotations.items() if isinstance(kind, type) and issubclass(kind, scalar_base)])
         self.instance = type(cls.__name__, (StructInstance, cls), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
         self.remote = None
-        self.line = None
 
     @property
     def _numpy(self):
@@ -796,6 +812,12 @@ class Struct:
     def numpy_dtype(self):
         return self._numpy
 
+    @property
+    def ctype(self):
+        """Its fields, as C has them."""
+        fields = [(name, ctypes.c_uint8 * numpy.dtype((kind._numpy, getattr(kind, "_shape_", ()))).itemsize) for name, kind in self.vars.items()]
+        return type(self.key, (ctypes.Structure,), {"_fields_": fields})
+
     def __call__(self, **values):
         made = self.instance(self)
         for name, value in values.items():
@@ -804,14 +826,21 @@ class Struct:
 
     def __tile_remote__(self):
         if self.remote is None:
-            self.remote = _Remote(_Text(_warp(), ".struct(", _source.class_definition(self.cls, self.around), ")"))
+            self.remote = _Remote(_Text(_warp(), ".struct(", _source.class_definition(self.cls, self.around, self.place), ")"))
         return self.remote
 
 
 def struct(cls=None, **options):
     if cls is None:
-        return lambda given: Struct(given, _source.surroundings(1))
-    return Struct(cls, _source.surroundings(1))
+        return lambda given: Struct(given, _source.surroundings(1), _place())
+    return Struct(cls, _source.surroundings(1), _place())
+
+
+def _place():
+    """Where the decorator stands, if it stands at a class."""
+    frame = sys._getframe(2)
+    path, line = frame.f_code.co_filename, frame.f_lineno
+    return (path, line) if os.path.exists(path) and _source.file_of(path).is_class_at(line) else None
 
 
 # ---- sizes ----

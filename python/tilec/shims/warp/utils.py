@@ -290,3 +290,27 @@ class MeshAdjacency:
             print("Detected non-manifold edge")
         else:
             edge.o1, edge.f1 = opposite, number
+
+
+def check_p2p():
+    """Whether GPUs reach each other's memory: kernels run on one."""
+    return False
+
+
+class AllocatorRmm:
+    """Memory by rmm, if it is there."""
+
+    def __init__(self):
+        try:
+            import rmm
+        except ImportError as error:
+            raise ImportError("AllocatorRmm needs the package rmm") from error
+        self.rmm, self.buffers = rmm, {}
+
+    def allocate(self, size_in_bytes):
+        made = self.rmm.DeviceBuffer(size=size_in_bytes)
+        self.buffers[made.ptr] = made
+        return made.ptr
+
+    def deallocate(self, ptr, size_in_bytes):
+        self.buffers.pop(ptr, None)

@@ -3,6 +3,14 @@
 from tilec.modules import Absent as _Absent
 
 
+def __getattr__(name):
+    import importlib
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return importlib.import_module(f"{__name__}.{name}")
+
+
 def absent(module):
     """A module's __getattr__."""
 
