@@ -488,6 +488,14 @@ static void test_wgmma(void **state)
         check_wgmma(shared, 1, 64, width, 2);         /* a is [64, k], or b [n, k] */
         check_wgmma(shared, 0, columns[i], width, 2); /* b is [k, n], or a [k, m] */
     }
+    /* rows that are no whole number of 128 bytes */
+    static const int parts[][2] = {{48, 32}, {80, 32}, {96, 64}, {144, 32}, {160, 64}, {224, 64}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const Layout *shared = layout_panels(table, 2, (int32_t[]){64, parts[i][0]}, 16);
+        assert_non_null(shared);
+        check_wgmma(shared, 1, 64, parts[i][1], 2);
+        check_wgmma(shared, 0, parts[i][0], parts[i][1], 2);
+    }
 }
 
 /* Elements of 1 and 4 bytes, with k contiguous; the other way is for 2 bytes alone. */
@@ -507,7 +515,7 @@ static void test_wgmma_bytes(void **state)
 static void test_wgmma_refuses(void **state)
 {
     LayoutTable *table = ((Fixture *)*state)->table;
-    static const int32_t shapes[][2] = {{64, 8}, {64, 24}, {64, 96}, {4, 64}};
+    static const int32_t shapes[][2] = {{64, 8}, {64, 24}, {4, 64}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         assert_null(layout_panels(table, 2, shapes[i], 16));
     const Layout *shared = layout_row_major(table, 2, (int32_t[]){64, 64}, (int[]){1, 0});

@@ -369,9 +369,8 @@ const Layout *layout_panels(LayoutTable *table, int rank, const int32_t *shape, 
         maker.layout.block[row] != shape[row] || maker.layout.block[column] != shape[column];
     for (int d = 0; repeats && d < row; d++) maker.layout.block[d] = 1;
     int32_t panel = PANEL_BITS / element_bits;
-    if (panel > shape[column]) panel = shape[column];
-    const bool fits = panel * element_bits >= LEAST_BITS && maker.layout.block[row] >= ROWS &&
-                      maker.layout.block[column] % panel == 0;
+    if (panel > maker.layout.block[column]) panel = maker.layout.block[column];
+    const bool fits = panel * element_bits >= LEAST_BITS && maker.layout.block[row] >= ROWS;
     if (!fits) return NULL;
     limit_block(&maker.layout, LAYOUT_BITS);
     const int panel_bits = bits_log2(panel), chunk_bits = bits_log2(CHUNK_BITS / element_bits);

@@ -191,10 +191,12 @@ static bool is_alone(const Op *store)
 
 int32_t tma_store_columns(const Type *tile)
 {
-    enum { ROW_BITS = SWIZZLE_ROW_BYTES * 8 };
+    enum { ROW_BITS = SWIZZLE_ROW_BYTES * 8, LEAST_BITS = ROW_BITS / 4 };
     const int bits = dtype_bits(tile->dtype);
-    return tile->rank == 2 && bits >= 8 && tile->shape[1] % (ROW_BITS / bits) == 0 ? ROW_BITS / bits
-                                                                                   : 0;
+    int32_t row = ROW_BITS;
+    if (tile->rank != 2 || bits < 8) return 0;
+    while (row >= LEAST_BITS && tile->shape[1] % (row / bits) != 0) row /= 2;
+    return row >= LEAST_BITS ? row / bits : 0;
 }
 
 int32_t tma_store_rows(const Type *tile, int threads)
@@ -210,7 +212,7 @@ static const char *fault_of_panels(const Access *access, int contiguous)
     const int32_t columns = tma_store_columns(access->tile),
                   shape[2] = {tma_store_rows(access->tile, op_threads(store).count), columns};
     LayoutTable *layouts = store->parent->kernel->layouts;
-    if (!columns) return "its tile has not two dimensions, with rows of whole 128 bytes";
+    if (!columns) return "its tile has not two dimensions, with rows of whole 32 bytes";
     if (access->rank > TENSOR_RANK) return "its memory has more dimensions than a tensor map";
     if (contiguous < 0 || access->tile_dim[contiguous] != 1)
         return "its tile does not go along the memory's contiguous dimension";
