@@ -174,7 +174,8 @@ static void look_at(Op *op, void *context)
     const Parameter *parameter =
         pointer_parameter(op->parent->kernel, operand(memory->op, pointer));
     found->same |= !parameter || parameter == found->parameter;
-    found->others |= op->code != OP_copy;
+    /* a workspace is no other parameter's memory */
+    found->others |= op->code != OP_copy && !(parameter && parameter->is_workspace);
 }
 
 /* TMA is not ordered with what threads do: nothing else in the launch may touch what it

@@ -81,12 +81,20 @@ bool plan_reads_registers(const Op *dot, const Op *op)
 
 /* ---- of the launch ---- */
 
+/* A block's barrier orders what it does; of other blocks, which may write by another name what the
+ * block reads, it has news only where they run together. */
+static bool is_own_barrier(const Pass *pass, const Op *op)
+{
+    return op_has(op, BARRIER) && !launch_is_cluster_or_cooperative(pass->launch->parent);
+}
+
 /* Of global memory; what it does not say, it may do. */
 static void note_write(Op *op, void *context)
 {
     Pass *pass = context;
     if (!op_has(op, WRITES) || op->region_count || op->code == OP_shared_alloc ||
-        op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy)
+        op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy ||
+        is_own_barrier(pass, op))
         return;
     const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
     if (memory && memory->type->kind != TYPE_VIEW) return;

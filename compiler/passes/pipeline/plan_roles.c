@@ -192,6 +192,7 @@ static int producers_of(const Pipeline *pipeline)
 /* ---- several blocks in turn ---- */
 
 typedef struct Room {
+    const Op *loop;
     FactTable *facts;
     int64_t bytes; /* of shared memory, that others than the multi-buffer take */
     bool marks;    /* stores are told */
@@ -205,10 +206,23 @@ static int64_t parts_of_store(const Room *room, Op *store)
            (tile->shape[0] / tma_store_rows(tile, op_threads(store).count));
 }
 
-/* Of a tile that is stored by way of shared memory: extents are powers of two there. */
-static int64_t bytes_on_the_way(const Type *tile)
+/* Sums of the loop's, of which four lanes have 8 neighbours: these fill sectors of memory if they
+ * are wide, and are stored as they lie. */
+static bool are_sums_in_sectors(const Op *loop, const Type *tile)
 {
-    int64_t bits = dtype_bits(tile->dtype);
+    for (int i = 0; i < loop->result_count; i++) {
+        const Type *sums = loop->results[i].type;
+        if (sums->kind == TYPE_TILE && sums->rank == 2 && tile->rank == 2 &&
+            sums->shape[0] == tile->shape[0] && sums->shape[1] == tile->shape[1])
+            return dtype_memory_bytes(tile->dtype, 8) >= SECTOR_BYTES;
+    }
+    return false;
+}
+
+/* Of a tile that is stored by way of shared memory: extents are powers of two there. */
+static int64_t bytes_on_the_way(const Op *loop, const Type *tile)
+{
+    int64_t bits = are_sums_in_sectors(loop, tile) ? 0 : dtype_bits(tile->dtype);
     for (int d = 0; d < tile->rank; d++) {
         int64_t extent = 1;
         while (extent < tile->shape[d]) extent *= 2;
@@ -226,14 +240,15 @@ static void add_tile_bytes(Op *op, void *context)
     const int64_t parts = parts_of_store(room, op);
     const int64_t count = at_most(parts, COST_STORE_BUFFERS);
     if (count && room->marks) op_set_int(op, ATTR_tma, count);
-    room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(tile);
+    room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(room->loop, tile);
 }
 
 /* The bytes beside the multi-buffer that what else is shared takes; `marks`: stores are told
  * theirs. */
 static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
 {
-    Room room = {.facts = analysis_ranges(pipeline->pass->context),
+    Room room = {.loop = pipeline->loop,
+                 .facts = analysis_ranges(pipeline->pass->context),
                  .bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline),
                  .marks = marks};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
@@ -361,7 +376,8 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
 /* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
 static bool has_room_by_plan(const Pipeline *pipeline)
 {
-    Room room = {.facts = analysis_ranges(pipeline->pass->context),
+    Room room = {.loop = pipeline->loop,
+                 .facts = analysis_ranges(pipeline->pass->context),
                  .bytes = COST_SHARED_MARGIN_SPLIT +
                           (pipeline->stages - 1) * multi_buffer_bytes(pipeline)};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
