@@ -127,8 +127,21 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The one warp that has TMA copy costs no block its place on the multiprocessor, by its
- * registers. */
+/* Of a grid whose extents are known: the most that a multiprocessor gets at a time. */
+static int most_blocks(const Pipeline *pipeline)
+{
+    const Op *launch = pipeline->pass->launch->parent;
+    const int64_t count = pipeline->pass->target->sm_count;
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++) {
+        if (!value_constant(launch->operands[d], &extent) || extent > INT32_MAX) return INT32_MAX;
+        blocks = at_most(blocks * extent, INT32_MAX);
+    }
+    return (int)((blocks + count - 1) / count);
+}
+
+/* The one warp that has TMA copy costs no block its place on the multiprocessor, by its registers:
+ * none of those that there are. */
 static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
 {
     const Target *target = pipeline->pass->target;
@@ -137,7 +150,7 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
                   room = target->shared_bytes / (pipeline->stages * multi_buffer_bytes(pipeline)),
                   before = at_most(room, target->registers / (each * threads)),
                   after = at_most(room, target->registers / (each * (threads + WARP_SIZE)));
-    return after >= before;
+    return after >= at_most(before, most_blocks(pipeline));
 }
 
 /* Of a thread that computes: its sums, the left operand if it goes through registers, and others.
@@ -514,19 +527,6 @@ static bool does_with_fewer(const Pipeline *pipeline, int blocks)
     const int64_t trips = most_trips(pipeline);
     return blocks * pipeline->consumers > WARPGROUP_SIZE && !loads_itself(pipeline->loop) &&
            (!trips || trips >= COST_LONG_LOOP);
-}
-
-/* Of a grid whose extents are known: the most that a multiprocessor gets at a time. */
-static int most_blocks(const Pipeline *pipeline)
-{
-    const Op *launch = pipeline->pass->launch->parent;
-    const int64_t count = pipeline->pass->target->sm_count;
-    int64_t blocks = 1, extent;
-    for (int d = 0; d < 3; d++) {
-        if (!value_constant(launch->operands[d], &extent) || extent > INT32_MAX) return INT32_MAX;
-        blocks = at_most(blocks * extent, INT32_MAX);
-    }
-    return (int)((blocks + count - 1) / count);
 }
 
 const char *share_registers(Pipeline *pipeline, int64_t needed)
