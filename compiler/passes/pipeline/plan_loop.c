@@ -320,16 +320,18 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
     return fault;
 }
 
-/* Whether a product takes longer than a copy to land: then one of three stages can be filled while
- * two are read. */
-static bool covers_copy(const Pipeline *pipeline, const Op *dot)
+/* Of few stages one more is in use while a product is in flight, so that copies have less time to
+ * land: whether iterations are shorter all the same, as the tensor core has no pause. */
+static bool gains_in_flight(const Pipeline *pipeline, const Op *dot)
 {
     enum { BITS = 16, EACH = 2 /* a multiply-add is two operations */ };
     const Target *target = pipeline->pass->target;
     const Type *a = operand(dot, a)->type;
-    const int64_t products = type_elements(dot->results[0].type) * a->shape[1];
-    return cost_cycles(target, UNIT_TENSOR, products * dtype_bits(a->dtype) / BITS * EACH) >=
-           cost_latency(target, UNIT_TMA);
+    const int64_t products = type_elements(dot->results[0].type) * a->shape[1],
+                  cycles = cost_cycles(target, UNIT_TENSOR,
+                                       products * dtype_bits(a->dtype) / BITS * EACH);
+    return cost_latency(target, UNIT_TMA) + 2 * cycles <=
+           pipeline->stages * (cycles + COST_PRODUCT_PAUSE);
 }
 
 /* With stages enough, the tensor core need not be waited for in the iteration that it starts in:
@@ -341,10 +343,9 @@ static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool s
         return "it reads registers that the next iteration writes";
     return pipeline->stages >= COST_STAGES_IN_FLIGHT ||
                    (splits && pipeline->stages >= COST_STAGES_IN_FLIGHT_SPLIT &&
-                    covers_copy(pipeline, dot))
+                    gains_in_flight(pipeline, dot))
                ? NULL
-               : "it takes 4 stages, or 3 where producers fill them and it takes longer than a "
-                 "copy";
+               : "it takes 4 stages, or 3 where producers fill them and it is long enough";
 }
 
 /* A product by wgmma: who fills the stages, and whether it is left in flight. */

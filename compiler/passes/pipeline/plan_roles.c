@@ -207,6 +207,7 @@ static int producers_of(const Pipeline *pipeline)
 typedef struct Room {
     const Op *loop;
     FactTable *facts;
+    int buffers;   /* of a store by TMA, at most */
     int64_t bytes; /* of shared memory, that others than the multi-buffer take */
     bool marks;    /* stores are told */
 } Room;
@@ -251,21 +252,35 @@ static void add_tile_bytes(Op *op, void *context)
     if (op->code != OP_store) return;
     const Type *tile = operand(op, value)->type;
     const int64_t parts = parts_of_store(room, op);
-    const int64_t count = at_most(parts, COST_STORE_BUFFERS);
+    const int64_t count = at_most(parts, room->buffers);
     if (count && room->marks) op_set_int(op, ATTR_tma, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(room->loop, tile);
 }
 
-/* The bytes beside the multi-buffer that what else is shared takes; `marks`: stores are told
- * theirs. */
-static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
+/* The bytes beside the multi-buffer that what else is shared takes, with so many buffers of stores;
+ * `marks`: they are told. */
+static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks)
 {
     Room room = {.loop = pipeline->loop,
                  .facts = analysis_ranges(pipeline->pass->context),
+                 .buffers = buffers,
                  .bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline),
                  .marks = marks};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     return room.bytes;
+}
+
+/* As many buffers of stores as there is room for beside the stages: with one for each part of a
+ * tile, none is waited for at the end of a block's last one. */
+static int buffers_of_stores(const Pipeline *pipeline, int stages)
+{
+    const int64_t most =
+        pipeline->pass->target->shared_bytes - stages * multi_buffer_bytes(pipeline);
+    int buffers = COST_STORE_BUFFERS;
+    while (is_alone(pipeline) && buffers < COST_STORE_BUFFERS_ALONE &&
+           bytes_beside(pipeline, buffers + 1, false) <= most)
+        buffers++;
+    return buffers;
 }
 
 /* The multi-buffer's stages are in use while a block's end, which goes through shared memory, is at
@@ -273,10 +288,11 @@ static int64_t bytes_beside(const Pipeline *pipeline, bool marks)
 static bool has_room(Pipeline *pipeline)
 {
     int stages = pipeline->stages;
-    const int64_t most = pipeline->pass->target->shared_bytes - bytes_beside(pipeline, false);
+    const int64_t most =
+        pipeline->pass->target->shared_bytes - bytes_beside(pipeline, COST_STORE_BUFFERS, false);
     while (stages > COST_STAGES_ENOUGH && stages * multi_buffer_bytes(pipeline) > most) stages--;
     if (stages * multi_buffer_bytes(pipeline) > most) return false;
-    bytes_beside(pipeline, true);
+    bytes_beside(pipeline, buffers_of_stores(pipeline, stages), true);
     pipeline->stages = stages;
     return true;
 }
@@ -286,7 +302,7 @@ static bool is_room_beside(const Pipeline *pipeline)
 {
     const int64_t all = pipeline->pass->target->shared_bytes,
                   buffer = pipeline->stages * multi_buffer_bytes(pipeline);
-    return all / buffer == all / (buffer + bytes_beside(pipeline, false));
+    return all / buffer == all / (buffer + bytes_beside(pipeline, COST_STORE_BUFFERS, false));
 }
 
 static ValueAnswer is_key(const Value *value, void *context)
@@ -391,6 +407,7 @@ static bool has_room_by_plan(const Pipeline *pipeline)
 {
     Room room = {.loop = pipeline->loop,
                  .facts = analysis_ranges(pipeline->pass->context),
+                 .buffers = COST_STORE_BUFFERS,
                  .bytes = COST_SHARED_MARGIN_SPLIT +
                           (pipeline->stages - 1) * multi_buffer_bytes(pipeline)};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);

@@ -69,7 +69,7 @@ static bool fits_registers(const Op *load)
 {
     const Type *type = load->results[0].type;
     const int64_t words = type_elements(type) * dtype_bits(type->dtype) / REGISTER_BITS;
-    return words <= (int64_t)COST_SPLIT_SUMS * op_threads(load).count;
+    return words <= (int64_t)COST_FORWARD_REGISTERS * op_threads(load).count;
 }
 
 static void forward(Op *op, void *context)
