@@ -279,6 +279,35 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
     return tile_write(eval, object, build1(&eval->builder, OP_shared_load, elements->memory));
 }
 
+/* A tile that nobody has used yet is as large as the loop that writes to it with its own variables:
+ * an element is a register of whoever has the iteration. */
+static void widen_unused(Eval *eval, const Object *object, Object *index, Span at)
+{
+    const Parallel *parallel = eval->parallel;
+    Value *var =
+        object->kind == OBJECT_TILE && object->as.ir.whole == NULL ? object->as.ir.var : NULL;
+    if (parallel == NULL || var == NULL || var->use_count > 0 || object->as.ir.seen != NULL) return;
+    const Type *type = var->type->content;
+    int64_t shape[TYPE_RANK];
+    const bool many = object_is_sequence(index);
+    if (!type_is_tile(type) || type->rank != (many ? (int)index->as.list.count : 1)) return;
+    for (int d = 0; d < type->rank; d++) {
+        Object *one = many ? index->as.list.items[d] : index;
+        shape[d] = type->shape[d];
+        const Type *of = argument_type(one);
+        const bool is_tile = of != NULL && of->kind == TYPE_TILE;
+        for (int i = 0; is_tile && i < parallel->own; i++)
+            if (stage_value(eval, one) == parallel->indices[i] &&
+                parallel->form.extents[i] > shape[d]) {
+                diag_report(eval->session->diags, DIAG_widened, at, (long long)shape[d],
+                            (long long)parallel->form.extents[i]);
+                shape[d] = parallel->form.extents[i];
+            }
+    }
+    TypeTable *types = core_types(eval);
+    var->type = type_var(types, type_tile(types, type->dtype, type->rank, shape, NULL));
+}
+
 /* ---- the operators ---- */
 
 Object *gather_get(Eval *eval, Object *object, Object *index, Span at)
@@ -299,6 +328,7 @@ Object *gather_get(Eval *eval, Object *object, Object *index, Span at)
 bool scatter_set(Eval *eval, Object *object, Object *index, Object *given, Span at)
 {
     Elements elements;
+    widen_unused(eval, object, index, at);
     if (!stage_ready(eval, at) ||
         !read_elements(eval, stage_value(eval, object), index, at, &elements))
         return false;
