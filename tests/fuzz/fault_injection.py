@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fault_injection.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
+"""fault_injection.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--seconds N] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants; a line that is a loop over written values, round by round. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by memory that ends otherwise, by a deadlock. Conditions that hold for all of a line's sizes are tried again with smaller ones (`--at-most`), where kernels run without a fault with these. The others are listed, under what the emulator says of why nobody needs them (surviving_reasons.py).
@@ -14,9 +14,11 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
@@ -25,20 +27,30 @@ import surviving_reasons  # noqa: E402
 MUTANT = re.compile(r"without number (\d+), an? (.*), of (.*) \((\w+) (\d+)\): (missed|not missed: .*|nobody comes to it|it holds .*)$")
 
 
-def run(tilec, which, seen, file, statements, *options):
-    """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}; None and why: it fails as it stands. What was
-    `seen`, {(code, number): outcome}, is not tried again."""
+def output_of(command, environment, end):
+    """The exit status, None where `end` came before it, and what was written."""
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        return process.communicate(timeout=max(end - time.monotonic(), 0) if end else None)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0], None
+
+
+def run(tilec, which, seen, end, file, statements, *options):
+    """What became of each mutant of a line: {(kernel, code, number in it, what, place): outcome}, of those tried before `end`; None and why: it
+    fails as it stands. What was `seen`, {(code, number): outcome}, is not tried again."""
     environment = dict(os.environ, TILE_DEVICE="emulator", TILE_EMULATOR="checked")
     with tempfile.NamedTemporaryFile("w", suffix=".missed") as known:
         known.write("".join(f"{code} {number}\n" for code, number in seen))
         known.flush()
         command = [tilec, "run", "--diagnostics=json", f"--leave-each-out={which}", f"--missed={known.name}", *options, file, statements]
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+        text, status = output_of(command, environment, end)
     outcomes = {}
-    if done.returncode != 0:
-        return None, done.stdout
-    for line in done.stdout.splitlines():
-        if '"R0504"' not in line:
+    if status:
+        return None, text
+    for line in text.splitlines():
+        if '"R0504"' not in line or not line.endswith("}"):
             continue
         message = json.loads(line)
         _, what, kernel, code, number, outcome = MUTANT.search(message["message"]).groups()
@@ -128,11 +140,12 @@ def rank(outcome):
 
 
 def results_in(path):
-    """What an earlier run left: a line for each program, also where that run was killed."""
+    """What an earlier run left: a line for each program, also where that run was killed; and whether it had tried all of the program's mutants."""
     with open(path) as lines:
         for line in lines:
             if line.endswith("\n"):
-                yield json.loads(line)
+                name, number, more, outcomes, *whole = json.loads(line)
+                yield name, number, more, outcomes, all(whole)
 
 
 def main():
@@ -145,6 +158,7 @@ def main():
     parser.add_argument("--skip", action="append", default=[], help="such a file: its programs are not run again, and what was found counts")
     parser.add_argument("--sample", action="store_true", help="what the tests run each time (SAMPLE), in place of --which, --only and files")
     parser.add_argument("--seen", action="append", default=[], help="such a file: what was found there is not tried again in the same code")
+    parser.add_argument("--seconds", type=float, help="to end then, with what was found so far")
     parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
     parser.add_argument("--write")
     parser.add_argument("tilec")
@@ -154,8 +168,9 @@ def main():
 
     seen_in = {kind: collections.defaultdict(set) for kind in KINDS}
 
-    def count(name, number, more, outcomes):
-        done.add((name, number, tuple(more)))
+    def count(name, number, more, outcomes, whole):
+        if whole:
+            done.add((name, number, tuple(more)))
         for key, outcome in outcomes:
             key = (name, *key)
             if tuple(more) in SMALLER and key not in best:
@@ -167,7 +182,7 @@ def main():
                 missed[name].add(key[2:4])
 
     for path in options.seen:
-        for name, number, more, outcomes in results_in(path):
+        for name, number, more, outcomes, _ in results_in(path):
             missed[name].update(tuple(key[1:3]) for key, outcome in outcomes if outcome == "missed")
             seen[name, number, tuple(more)].update((tuple(key[1:3]), outcome) for key, outcome in outcomes if outcome != "missed")
     for path in options.skip:
@@ -182,15 +197,22 @@ def main():
     # The first lines of all files, then the second ones: what one line misses, a later one of the same code need not try.
     runs.sort(key=lambda test: [int(part) for part in str(test[2]).split("/")])
 
+    end = time.monotonic() + options.seconds if options.seconds else None
+
+    def is_over():
+        return end is not None and time.monotonic() >= end
+
     def run_one(which, file, number, statements):
-        """Of both variants, and with smaller sizes: ((options, outcomes, why it fails), ...)."""
+        """Of both variants, and with smaller sizes: ((options, outcomes, why it fails), ...), and whether all of that was done before the end."""
         name, results, own = os.path.basename(file), [], set()
 
         def run_so(which, more):
             known = dict.fromkeys([*list(missed[name]), *own], "missed")
-            results.append((more, *run(options.tilec, which, {**seen[name, number, more], **known}, file, statements, *more)))
+            results.append((more, *run(options.tilec, which, {**seen[name, number, more], **known}, end, file, statements, *more)))
             own.update(key[1:3] for key, outcome in (results[-1][1] or {}).items() if outcome == "missed")
 
+        if is_over():
+            return results, False
         run_so(which, ())
         fails = results[0][1] is None
         if not fails and has_variants(results[0][1]):
@@ -199,20 +221,21 @@ def main():
             conditions = {key[1:3] for _, outcomes, _ in results for key in outcomes or () if kind_of(key[3]) == "predicates"}
             if not fails and which != "waits" and conditions - own - missed[name]:
                 run_so("predicates", more)
-        return results
+        return results, not is_over()
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(run_one, *test): test for test in runs}
         for future in concurrent.futures.as_completed(waiting):
             _, file, number, _ = waiting[future]
-            for more, outcomes, why in future.result():
+            results, whole = future.result()
+            for more, outcomes, why in results:
                 if outcomes is None and more in SMALLER:
                     outcomes = {}  # it may be that these are no sizes
                 if outcomes is None:
                     print(f"{os.path.basename(file)} {number}: fails as it stands", *more, f"\n{why}", flush=True)
                     failed = True
                     continue
-                found = (os.path.basename(file), number, more, list(outcomes.items()))
+                found = (os.path.basename(file), number, more, list(outcomes.items()), whole)
                 count(*found)
                 if kept:
                     print(json.dumps(found), file=kept, flush=True)
