@@ -58,9 +58,8 @@ bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
  * they cost more than they gain; how many the others have then. */
 const char *share_registers(Pipeline *pipeline, int64_t needed);
 int64_t registers_left(const Pipeline *pipeline);
-/* A block that has a multiprocessor to itself, for iterations of so many cycles: its producers copy
- * for the next tile while the consumers end this one. */
-bool takes_turns(Pipeline *pipeline, int64_t cycles);
+/* Whether blocks do the work of several, for iterations of so many cycles. */
+void plan_turns(Pipeline *pipeline, int64_t cycles);
 /* What is left to say of producers and consumers, when all else is planned. */
 void plan_groups(Pipeline *pipeline);
 

@@ -298,7 +298,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     }
     plan_explain(plan);
     pipeline->pass->kernel->uses |= plan->count > 1 ? MAY_OVERLAP | MAY_PLAN : MAY_PLAN;
-    pipeline->persistent = takes_turns(pipeline, plan->cycles);
+    plan_turns(pipeline, plan->cycles);
     return true;
 }
 

@@ -332,24 +332,23 @@ static bool may_differ(const Op *launch)
     return !may_wait && !op_attr(launch, ATTR_panel);
 }
 
-/* Why blocks do not do the work of several; NULL: they can. */
-static const char *fault_of_turns(Pipeline *pipeline)
+/* Why blocks cannot do the work of several, whatever their loop does; NULL: they can. */
+static const char *fault_of_launch(const Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
+    if (pipeline->nested) return "the loop is within another one, or a branch";
     if (!pipeline->by_tensor) return "not all copies are TMA loads";
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (!may_differ(launch)) return "they wait for others, or the author orders them";
-    if (!has_known_grid(pipeline->pass, launch)) return "their number depends on keys";
-    return has_room(pipeline) ? NULL : "what ends a block has no room beside the stages";
+    return has_known_grid(pipeline->pass, launch) ? NULL : "their number depends on keys";
 }
 
-static bool is_persistent(Pipeline *pipeline)
+static void find_turns(Pipeline *pipeline, const char *fault)
 {
-    const char *fault = fault_of_turns(pipeline);
+    pipeline->persistent = !fault;
     if (fault)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "a loop whose blocks are not persistent: %s", fault);
-    return !fault;
 }
 
 /* ---- of a loop of one product ---- */
@@ -372,7 +371,8 @@ const char *fault_of_fill(const Pipeline *pipeline)
     return pipeline->by_tensor ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
 }
 
-static const char NO_ROOM[] = "shared memory has no room for stages beside the rest of the block";
+static const char NO_ROOM[] = "shared memory has no room for stages beside the rest of the block",
+                  NO_ROOM_FOR_END[] = "what ends a block has no room beside the stages";
 
 /* Whether a producer is worth what it takes; NULL: it is. */
 static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
@@ -396,7 +396,8 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     pipeline->blocks = 1;
     pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
     if (pipeline->nested) return has_room(pipeline) ? NULL : NO_ROOM;
-    pipeline->persistent = is_persistent(pipeline);
+    fault = fault_of_launch(pipeline);
+    find_turns(pipeline, fault ? fault : has_room(pipeline) ? NULL : NO_ROOM_FOR_END);
     return NULL;
 }
 
@@ -606,12 +607,14 @@ static bool has_order(Pipeline *pipeline, int64_t cycles)
 
 /* A block that has a multiprocessor to itself: its producers copy for the next tile while the
  * consumers end this one. */
-bool takes_turns(Pipeline *pipeline, int64_t cycles)
+void plan_turns(Pipeline *pipeline, int64_t cycles)
 {
-    const Op *launch = pipeline->pass->launch->parent;
-    return pipeline->blocks == 1 && !launch_is_cluster_or_cooperative(launch) &&
-           may_differ(launch) && has_known_grid(pipeline->pass, launch) &&
-           has_room_by_plan(pipeline) && has_order(pipeline, cycles);
+    const char *fault = fault_of_launch(pipeline);
+    if (!fault && pipeline->blocks > 1)
+        fault = "a multiprocessor runs several at a time, which cover for each other";
+    if (!fault && !has_room_by_plan(pipeline)) fault = NO_ROOM_FOR_END;
+    if (!fault && !has_order(pipeline, cycles)) fault = "some have more iterations than others";
+    find_turns(pipeline, fault);
 }
 
 void plan_groups(Pipeline *pipeline)
