@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fault_injection.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--seconds N] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
+"""fault_injection.py [--jobs N] [--which waits|predicates|all] [--only REGEX] [--lines N] [--known FILE] [--write FILE] [--json FILE] [--skip FILE] [--seen FILE] [--once] [--seconds N] [--sample] TILEC FILE.accept...: runs each line of statements without one op that its
 kernels' threads or copies are ordered by, or without one condition that the compiler put an access under; each in its turn, on the emulator
 (`--leave-each-out`), and once more with the kernels' general variants; a line that is a loop over written values, round by round. A mutant is one op of one variant of one kernel; it counts as missed if some line of its file misses it: by a fault, by
 wrong results, by memory that ends otherwise, by a deadlock. Conditions that hold for all of a line's sizes are tried again with smaller ones (`--at-most`), where kernels run without a fault with these. The others are listed, under what the emulator says of why nobody needs them (surviving_reasons.py).
@@ -158,6 +158,7 @@ def main():
     parser.add_argument("--skip", action="append", default=[], help="such a file: its programs are not run again, and what was found counts")
     parser.add_argument("--sample", action="store_true", help="what the tests run each time (SAMPLE), in place of --which, --only and files")
     parser.add_argument("--seen", action="append", default=[], help="such a file: what was found there is not tried again in the same code")
+    parser.add_argument("--once", action="store_true", help="what one line came to, and tried, the file's other lines do not try again in the same code")
     parser.add_argument("--seconds", type=float, help="to end then, with what was found so far")
     parser.add_argument("--known", help="a list that --write wrote: what is in it is not shown, what is not fails")
     parser.add_argument("--write")
@@ -165,6 +166,7 @@ def main():
     parser.add_argument("accept", nargs="*")
     options = parser.parse_args()
     failed, best, done, missed, seen = False, {}, set(), collections.defaultdict(set), collections.defaultdict(dict)
+    tried = collections.defaultdict(dict)
 
     seen_in = {kind: collections.defaultdict(set) for kind in KINDS}
 
@@ -180,11 +182,14 @@ def main():
                 best[key] = outcome
             if outcome == "missed":
                 missed[name].add(key[2:4])
+            if options.once and outcome not in RANKS:
+                tried[name].setdefault(key[2:4], outcome)
 
     for path in options.seen:
         for name, number, more, outcomes, _ in results_in(path):
             missed[name].update(tuple(key[1:3]) for key, outcome in outcomes if outcome == "missed")
-            seen[name, number, tuple(more)].update((tuple(key[1:3]), outcome) for key, outcome in outcomes if outcome != "missed")
+            for at in (seen[name, number, tuple(more)], *([tried[name]] if options.once else [])):
+                at.update((tuple(key[1:3]), outcome) for key, outcome in outcomes if outcome not in RANKS)
     for path in options.skip:
         for found in results_in(path):
             count(*found)
@@ -208,7 +213,7 @@ def main():
 
         def run_so(which, more):
             known = dict.fromkeys([*list(missed[name]), *own], "missed")
-            results.append((more, *run(options.tilec, which, {**seen[name, number, more], **known}, end, file, statements, *more)))
+            results.append((more, *run(options.tilec, which, {**seen[name, number, more], **tried[name], **known}, end, file, statements, *more)))
             own.update(key[1:3] for key, outcome in (results[-1][1] or {}).items() if outcome == "missed")
 
         if is_over():

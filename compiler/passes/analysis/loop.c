@@ -16,6 +16,13 @@ int64_t loop_trips(const Op *loop)
     return iterations < INT64_MAX ? (int64_t)iterations + 1 : 0;
 }
 
+int loop_products(const Op *loop)
+{
+    int count = 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) count += op->code == OP_dot;
+    return count;
+}
+
 int64_t loop_last(const Op *loop)
 {
     int64_t begin, step;

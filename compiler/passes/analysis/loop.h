@@ -6,6 +6,8 @@
 
 /* How often it runs; 0 if that is not known, or never. */
 int64_t loop_trips(const Op *loop);
+/* Products that its body does itself. */
+int loop_products(const Op *loop);
 /* The largest index of a loop whose bounds are numbers, none of which is negative; -1: of another,
  * or of one that never runs. */
 int64_t loop_last(const Op *loop);

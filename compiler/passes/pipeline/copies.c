@@ -459,13 +459,6 @@ static int64_t loaded_bytes(const Loop *loop)
     return bytes;
 }
 
-static bool has_dot(const Region *body)
-{
-    for (const Op *op = body->first; op; op = op_next(op))
-        if (op->code == OP_dot) return true;
-    return false;
-}
-
 /* NULL, or why the loop's loads do not become copies to shared memory. */
 static const char *fault_of_loop(Loop *loop)
 {
@@ -484,7 +477,8 @@ static const char *fault_of_loop(Loop *loop)
 
 static void consider(Loop *loop)
 {
-    if (op_attr(loop->op, ATTR_stages) || !region_terminator(loop->body) || !has_dot(loop->body))
+    if (op_attr(loop->op, ATTR_stages) || !region_terminator(loop->body) ||
+        !loop_products(loop->op))
         return;
     const char *fault = fault_of_loop(loop);
     if (fault) {

@@ -102,7 +102,8 @@ static void explain_loop(Kernel *kernel, const Op *op)
         remark_multi_buffer(kernel, &loop);
     else if (loop.copies)
         kernel_remark(kernel, op->span,
-                      "a loop not multi-buffered: each iteration waits for its own copies");
+                      "a loop not multi-buffered: each iteration waits for its own copies%s",
+                      op_int(op, ATTR_stages, 0) ? "" : ", as the text asks no stages of it");
 }
 
 static void explain_op(Op *op, void *context)

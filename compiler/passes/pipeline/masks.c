@@ -386,41 +386,64 @@ static Op *split_by(Finder *finder, const Verdict *verdicts, int count, int64_t 
     return second;
 }
 
-static void split_loop(Masks *masks, Op *loop, int depth)
+/* Of a mask that elements are chosen by in each iteration. */
+static void remark_masks(const Masks *masks, const Op *loop, const char *why)
 {
-    Finder finder = {.masks = masks, .loop = loop, .builder = builder_before(loop)};
-    Verdict verdicts[MASKS];
-    int64_t step;
-    if (depth == DEPTH || !value_constant(operand(loop, step), &step)) return;
-    map_set(masks->kernel->arena, &finder.first, loop->regions[0]->arguments[0],
-            operand(loop, begin));
-    const int count = find_verdicts(&finder, verdicts);
-    if (count == 0) return;
-    Op *second = split_by(&finder, verdicts, count, step);
-    split_loop(masks, loop, depth + 1);
-    split_loop(masks, second, depth + 1);
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
+        if (is_mask(op) && wanted(&op->results[0], 0) >= 0)
+            kernel_remark(masks->kernel, op->span,
+                          "a mask that all iterations of its loop look at: %s", why);
 }
 
 /* Copies that a loop has in flight are counted by its iterations; of few iterations each of the
- * loops would have hardly one. */
-static bool may_split(const Op *loop)
+ * loops would have hardly one. NULL: it may be split. */
+static const char *fault_of_loop(const Op *loop)
 {
-    const Region *body = loop->regions[0];
     const int64_t trips = loop_trips(loop);
-    bool multiplies = false;
-    for (const Op *op = body->first; op; op = op_next(op)) {
-        if (op->region_count || op->code == OP_copy_async || op->code == OP_copy_wait) return false;
-        multiplies |= op->code == OP_dot;
+    int64_t step;
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
+        if (op->region_count) return "a branch is in it";
+        if (op->code == OP_copy_async || op->code == OP_copy_wait)
+            return "its copies in flight are counted by its iterations";
     }
-    return multiplies && (trips == 0 || trips >= COST_LONG_LOOP) &&
-           dtype_bits(operand(loop, begin)->type->dtype) <= 32;
+    if (trips && trips < COST_LONG_LOOP) return "it has few iterations";
+    if (dtype_bits(operand(loop, begin)->type->dtype) > 32) return "it counts in 64 bits";
+    return value_constant(operand(loop, step), &step) ? NULL : "its step is not known";
+}
+
+/* Whether it is split. */
+static bool split_loop(Masks *masks, Op *loop, int depth)
+{
+    Finder finder = {.masks = masks, .loop = loop, .builder = builder_before(loop)};
+    Verdict verdicts[MASKS];
+    int64_t step = 1;
+    if (depth == DEPTH) return false;
+    value_constant(operand(loop, step), &step);
+    map_set(masks->kernel->arena, &finder.first, loop->regions[0]->arguments[0],
+            operand(loop, begin));
+    const int count = find_verdicts(&finder, verdicts);
+    if (count == 0) return false;
+    Op *second = split_by(&finder, verdicts, count, step);
+    split_loop(masks, loop, depth + 1);
+    split_loop(masks, second, depth + 1);
+    return true;
+}
+
+static void consider(Masks *masks, Op *loop)
+{
+    const char *fault = fault_of_loop(loop);
+    if (fault)
+        remark_masks(masks, loop, fault);
+    else if (!split_loop(masks, loop, 0))
+        remark_masks(masks, loop, "how the mask goes does not follow from its index");
 }
 
 static void collect(Op *op, void *context)
 {
     Masks *masks = context;
     if (is_mask(op)) vec_push(masks->kernel->arena, &masks->compares, op);
-    if (op->code == OP_for && may_split(op)) vec_push(masks->kernel->arena, &masks->loops, op);
+    if (op->code == OP_for && loop_products(op) && !region_has(op->regions[0], OP_for))
+        vec_push(masks->kernel->arena, &masks->loops, op);
 }
 
 bool pass_masks(Kernel *kernel, PassContext *context)
@@ -428,6 +451,6 @@ bool pass_masks(Kernel *kernel, PassContext *context)
     Masks masks = {.kernel = kernel, .facts = analysis_ranges(context)};
     kernel_visit(kernel, collect, &masks);
     for (size_t i = 0; i < masks.compares.count; i++) fold_mask(&masks, masks.compares.data[i]);
-    for (size_t i = 0; i < masks.loops.count; i++) split_loop(&masks, masks.loops.data[i], 0);
+    for (size_t i = 0; i < masks.loops.count; i++) consider(&masks, masks.loops.data[i]);
     return true;
 }

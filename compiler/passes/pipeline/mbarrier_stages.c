@@ -36,11 +36,16 @@ typedef struct Stages {
     int64_t count;
     VEC(Row) rows;
     VEC(Tile) tiles;
-    OpVec uses; /* ops of the loop that have one of them as an operand */
-    bool fits;
+    OpVec uses;        /* ops of the loop that have one of them as an operand */
+    const char *fault; /* why there are none; NULL */
 } Stages;
 
 /* ---- what is in the loop ---- */
+
+static void require(Stages *stages, bool fits, const char *fault)
+{
+    if (!fits && !stages->fault) stages->fault = fault;
+}
 
 static Row *row_of(Stages *stages, Op *alloc)
 {
@@ -81,7 +86,8 @@ static void note_mbarrier(Stages *stages, Op *op)
     if (op->code == OP_mbarrier_arrive) row->arrivals += op_threads(op).count;
     if (op->code != OP_mbarrier_wait) return;
     const int behind = iterations_behind(stages, operand(op, parity));
-    stages->fits &= behind >= 0 && (row->behind < 0 || row->behind == behind);
+    require(stages, behind >= 0 && (row->behind < 0 || row->behind == behind),
+            "an mbarrier is not waited for by the parity of this iteration or the one before");
     row->behind = behind;
 }
 
@@ -90,12 +96,14 @@ static void note_tile(Stages *stages, Op *op)
 {
     Tile *tile = tile_of(stages, operand(op, tile)->op);
     if (op->code == OP_copy_async) {
-        stages->fits &= !tile->copy && !tile->is_read;
+        require(stages, !tile->copy && !tile->is_read,
+                "a tile is not copied once, before it is read");
         tile->copy = op;
         tile->writer = op_threads(op);
         return;
     }
-    stages->fits &= !tile->copy || group_is_apart(tile->writer, op_threads(op));
+    require(stages, !tile->copy || group_is_apart(tile->writer, op_threads(op)),
+            "who copies a tile reads it, too");
     tile->is_read = true;
 }
 
@@ -118,20 +126,22 @@ static void note_op(Stages *stages, Op *op)
     else if (op->code == OP_copy_async || op->code == OP_shared_load)
         note_tile(stages, op);
     else
-        stages->fits = false;
+        require(stages, false, "it does more than copy, signal, wait and read");
 }
 
 /* Each iteration does all of it once: what stands in the loop, and in its groups. */
 static void note_region(Stages *stages, Region *region, bool may_group)
 {
-    for (Op *op = region->first; op && stages->fits; op = op->next) {
+    for (Op *op = region->first; op && !stages->fault; op = op->next) {
         if (op->region_count == 0) {
             note_op(stages, op);
             continue;
         }
-        stages->fits &= may_group && is_group(op) && op->result_count == 0 &&
-                        op->regions[1]->first == op->regions[1]->last;
-        if (stages->fits) note_region(stages, op->regions[0], false);
+        require(stages,
+                may_group && is_group(op) && op->result_count == 0 &&
+                    op->regions[1]->first == op->regions[1]->last,
+                "it has other branches than groups of threads");
+        if (!stages->fault) note_region(stages, op->regions[0], false);
     }
 }
 
@@ -181,15 +191,19 @@ static bool has_room(const Stages *stages, const Target *target)
     return bytes <= target->shared_bytes;
 }
 
-static bool find_stages(Stages *stages, const Target *target)
+static void find_stages(Stages *stages, const Target *target)
 {
     note_region(stages, stages->loop->regions[0], true);
-    stages->fits &= counts_from_zero(stages->loop) && stages->tiles.count > 0;
-    for (size_t i = 0; stages->fits && i < stages->rows.count; i++)
-        stages->fits = fits_row(stages, &stages->rows.data[i]);
-    for (size_t i = 0; stages->fits && i < stages->tiles.count; i++)
-        stages->fits = fits_tile(stages, &stages->tiles.data[i]);
-    return stages->fits && has_room(stages, target);
+    require(stages, counts_from_zero(stages->loop), "it does not count from 0 by 1");
+    require(stages, stages->tiles.count > 0, "it copies nothing");
+    for (size_t i = 0; !stages->fault && i < stages->rows.count; i++)
+        require(stages, fits_row(stages, &stages->rows.data[i]),
+                "an mbarrier does not complete one phase in each iteration, or is used elsewhere");
+    for (size_t i = 0; !stages->fault && i < stages->tiles.count; i++)
+        require(stages, fits_tile(stages, &stages->tiles.data[i]),
+                "a tile is not both copied and read in it alone");
+    require(stages, stages->fault || has_room(stages, target),
+            "shared memory has no room for them");
 }
 
 /* ---- the stages ---- */
@@ -264,9 +278,13 @@ static void consider(Op *loop, void *context)
     const PassContext *pass = context;
     const int64_t count = op_int(loop, ATTR_stages, 0);
     if (loop->code != OP_for || count < 2 || !has_group(loop)) return;
-    Stages stages = {
-        .kernel = pass->kernel, .arena = arena_new(), .loop = loop, .count = count, .fits = true};
-    if (find_stages(&stages, pass->target)) build_stages(&stages);
+    Stages stages = {.kernel = pass->kernel, .arena = arena_new(), .loop = loop, .count = count};
+    find_stages(&stages, pass->target);
+    if (!stages.fault)
+        build_stages(&stages);
+    else if (stages.rows.count)
+        kernel_remark(pass->kernel, loop->span, "no stages of the author's tiles and mbarriers: %s",
+                      stages.fault);
     arena_free(stages.arena);
 }
 

@@ -410,6 +410,17 @@ static bool is_read_in_place(const Plan *plan, const Op *alloc)
     return true;
 }
 
+static const char *fault_of_once(const Plan *plan, const MultiBuffer *buffer)
+{
+    const Pipeline *pipeline = plan->pipeline;
+    if (!is_for_products(pipeline, &buffer->alloc->results[0], buffer->copy))
+        return "others than the loop's products use it, too";
+    if (!is_read_in_place(plan, buffer->alloc)) return "a product reads it by threads";
+    return can_copy_once(pipeline, buffer)
+               ? NULL
+               : "it cannot be a TMA load, or threads compute where it copies from";
+}
+
 static void find_once(const Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
@@ -421,9 +432,12 @@ static void find_once(const Plan *plan)
             alloc->results[0].type->layout || alloc->results[0].type->rank != 2)
             continue;
         const MultiBuffer buffer = {.copy = op, .alloc = alloc, .channel = -1};
-        if (is_for_products(pipeline, &alloc->results[0], op) && is_read_in_place(plan, alloc) &&
-            can_copy_once(pipeline, &buffer))
+        const char *fault = fault_of_once(plan, &buffer);
+        if (!fault)
             vec_push(plan->arena, &pipeline->once, buffer);
+        else
+            kernel_remark(pipeline->pass->kernel, op->span,
+                          "a copy before the loop that its producers do not make: %s", fault);
     }
 }
 

@@ -22,7 +22,6 @@ void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault);
 
 /* Into the pipeline; of a loop of several products into `plan`, too. */
 void plan_loop(Pipeline *pipeline, Plan *plan);
-int plan_count_products(const Region *body);
 
 /* ---- plan.c: what a loop of several products does when ---- */
 

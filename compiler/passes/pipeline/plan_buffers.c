@@ -185,7 +185,14 @@ void plan_find_buffers(Pipeline *pipeline)
     Region *body = pipeline->loop->regions[0];
     bool own_groups = false;
     region_visit(body, find_own_groups, &own_groups);
-    if (own_groups) return; /* an inner loop's, or the author's: their count would not be right */
+    if (own_groups || !region_has(body, OP_copy)) {
+        /* an inner loop's, or the author's: their count would not be right */
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop not multi-buffered, though it asks for stages: %s",
+                      own_groups ? "copies are in flight in it already"
+                                 : "it copies no tile from global to shared memory as a whole");
+        return;
+    }
     region_visit(pipeline->pass->launch, collect_use, pipeline);
     region_visit(body, find_conditional, pipeline);
     for (Op *op = body->first; op; op = op_next(op))

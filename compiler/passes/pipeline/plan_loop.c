@@ -5,6 +5,7 @@
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 
 /* ---- loops of one product ---- */
@@ -182,38 +183,45 @@ static bool is_much(const Pipeline *pipeline)
     return saved * 100 >= all * COST_CLUSTER_PERCENT;
 }
 
-static void find_pairs(Pipeline *pipeline, const Op *dot)
+/* NULL, or why blocks do not copy together. */
+static const char *fault_of_pairs(const Pipeline *pipeline, const Op *dot)
 {
     bool any = false;
+    for (size_t i = 0; i < pipeline->buffers.count; i++) any |= pipeline->buffers.data[i].half >= 0;
+    if (!any)
+        return "rows begin at lines of the cache, which both find there, or neighbours need others";
+    return type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline)
+               ? NULL
+               : "that would save little of what small tiles copy";
+}
+
+static void find_pairs(Pipeline *pipeline, const Op *dot)
+{
     FactTable *facts = analysis_ranges(pipeline->pass->context);
-    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST) &&
-                     has_same_iterations(pipeline->loop);
+    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST);
+    const bool same = may && has_same_iterations(pipeline->loop);
     for (size_t i = 0; i < pipeline->buffers.count; i++) {
         MultiBuffer *buffer = &pipeline->buffers.data[i];
-        buffer->half = may ? half_of(facts, buffer->copy) : -1;
-        any |= buffer->half >= 0;
+        buffer->half = same ? half_of(facts, buffer->copy) : -1;
     }
-    if (any && (type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline)))
-        pipeline->cluster = COST_CLUSTER_BLOCKS;
+    const char *fault =
+        may && !same ? "they have not the same iterations to do" : fault_of_pairs(pipeline, dot);
+    if (may && fault)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop whose blocks copy each for themselves: %s", fault);
+    pipeline->cluster = fault ? 0 : COST_CLUSTER_BLOCKS;
 }
 
 /* ---- loops of several products, or of other work ---- */
 
-int plan_count_products(const Region *body)
-{
-    int count = 0;
-    for (const Op *op = body->first; op; op = op_next(op)) count += op->code == OP_dot;
-    return count;
-}
-
 /* With tiles, beside a product whose operands are read in shared memory. */
-static bool has_other_work(const Region *body)
+static bool has_other_work(const Op *loop)
 {
-    for (const Op *op = body->first; op; op = op_next(op))
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
         if (op->result_count && op->results[0].type->kind == TYPE_TILE && op->code != OP_dot &&
             op->code != OP_shared_load && op->code != OP_splat && !op_swaps(op))
             return true;
-    return plan_count_products(body) > 1;
+    return loop_products(loop) > 1;
 }
 
 /* Copies that TMA cannot make, beside those that it can: threads make the small ones through
@@ -273,7 +281,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     const Pipeline given = *pipeline;
     OpVec loads = {0};
     if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
-        !plan_count_products(pipeline->loop->regions[0]))
+        !loop_products(pipeline->loop))
         return false;
     if (!target_has(target, MAY_PLAN)) {
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
@@ -285,7 +293,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     const char *fault = plan_make(plan, pipeline);
     if (fault) {
         take_back(&loads);
-        if (has_other_work(pipeline->loop->regions[0])) remark_fault(plan, fault);
+        if (has_other_work(pipeline->loop)) remark_fault(plan, fault);
         *pipeline = (Pipeline){.pass = pipeline->pass,
                                .loop = pipeline->loop,
                                .stages = pipeline->stages,
@@ -308,6 +316,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
  * rows at one k, which must not lie in the same banks; or along a row. */
 static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
 {
+    if (!dot && !loop_products(pipeline->loop)) return "the loop has no product";
     if (!dot) return "the loop does more than one product of what it copies";
     if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
     if (has_no_company(pipeline, dot))

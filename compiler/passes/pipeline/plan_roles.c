@@ -293,6 +293,10 @@ static bool has_room(Pipeline *pipeline)
     while (stages > COST_STAGES_ENOUGH && stages * multi_buffer_bytes(pipeline) > most) stages--;
     if (stages * multi_buffer_bytes(pipeline) > most) return false;
     bytes_beside(pipeline, buffers_of_stores(pipeline, stages), true);
+    if (stages < pipeline->stages)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "%d stages in place of %d: what ends a block has no room beside more", stages,
+                      pipeline->stages);
     pipeline->stages = stages;
     return true;
 }

@@ -208,6 +208,12 @@ static bool goes_by(const Prefetch *prefetch, int rounds)
     return trips ? trips % rounds == 0 : goes_alone(prefetch->loop->regions[0]);
 }
 
+static const char *fault_of_rounds(const Prefetch *prefetch)
+{
+    return loop_trips(prefetch->loop) ? ", as its iterations are no multiple of more"
+                                      : ", as threads do more together than load and store";
+}
+
 /* Of the iterations that are unrolled. */
 static int64_t most_ops(const Prefetch *prefetch)
 {
@@ -248,14 +254,19 @@ static bool covers_loads(const Prefetch *prefetch, int distance)
 
 /* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well;
  * no further than it takes, as what is in flight costs blocks. */
-static int choose_distance(const Prefetch *prefetch)
+static int choose_distance(const Prefetch *prefetch, const char **limit)
 {
     int distance = COST_PREFETCH_DISTANCE;
-    while (distance > 1 &&
-           (prefetch->flying * distance > prefetch->most || !goes_by(prefetch, distance) ||
-            prefetch->ops * distance > most_ops(prefetch)))
-        distance /= 2;
-    while (distance > 1 && covers_loads(prefetch, distance / 2)) distance /= 2;
+    for (*limit = ""; distance > 1; distance /= 2) {
+        const char *fault =
+            prefetch->flying * distance > prefetch->most    ? ", which has none for more"
+            : !goes_by(prefetch, distance)                  ? fault_of_rounds(prefetch)
+            : prefetch->ops * distance > most_ops(prefetch) ? ", as more is much code"
+            : covers_loads(prefetch, distance / 2)          ? ", as other warps cover for more"
+                                                            : NULL;
+        if (!fault) break;
+        *limit = fault;
+    }
     return distance;
 }
 
@@ -464,11 +475,12 @@ static void pipeline_region(Kernel *kernel, const Target *target, Region *region
             continue;
         }
         prefetch.ops = thread_ops(op->regions[0]);
-        prefetch.distance = choose_distance(&prefetch);
+        const char *limit;
+        prefetch.distance = choose_distance(&prefetch, &limit);
         kernel_remark(kernel, op->span,
                       "a loop whose loads are made %d iterations ahead, in %lld bytes of a "
-                      "thread's registers",
-                      prefetch.distance, (long long)(prefetch.distance * prefetch.bytes));
+                      "thread's registers%s",
+                      prefetch.distance, (long long)(prefetch.distance * prefetch.bytes), limit);
         carry_loads(&prefetch);
         load_next(&prefetch);
     }

@@ -134,7 +134,8 @@ static void rename_indices(Kernel *kernel, Region *region, Op *rest, Value **ind
     for (Op *op = region->first; op != rest; op = op_next(op)) op->scratch = NULL;
 }
 
-static void rasterize_launch(Kernel *kernel, Op *launch)
+/* NULL, or why not. */
+static const char *rasterize_launch(Kernel *kernel, Op *launch)
 {
     Region *region = launch_region(launch);
     Value *indices[2];
@@ -142,14 +143,18 @@ static void rasterize_launch(Kernel *kernel, Op *launch)
     Builder builder = builder_before(rest);
     int64_t width;
     const bool known = value_constant(operand(launch, x), &width);
-    if (known && width <= COST_RASTER_COLUMNS) return; /* one group, row by row: as they are */
+    if (known && width <= COST_RASTER_COLUMNS) return "it has no more columns than one group";
     const int64_t columns = known ? columns_of(width) : COST_RASTER_COLUMNS;
+    kernel_remark(kernel, kernel->span,
+                  "blocks are taken in groups of %d columns of the grid, for the sake of L2",
+                  (int)columns);
     build_raster(&builder, columns, known && width % columns == 0, indices);
     rename_indices(kernel, region, rest, indices);
+    return NULL;
 }
 
 /* Those with the most iterations come first, so that the last ones to begin are soon done. */
-static void turn_iteration(Kernel *kernel, Op *launch, int dim)
+static const char *turn_iteration(Kernel *kernel, Op *launch, int dim)
 {
     Region *region = launch_region(launch);
     Op *rest = region->first;
@@ -162,21 +167,33 @@ static void turn_iteration(Kernel *kernel, Op *launch, int dim)
     Value *index = build_of_grid(&builder, OP_block_idx, dim);
     Value *indices[2] = {NULL, NULL};
     indices[dim] = build2(&builder, OP_sub, last, index);
+    kernel_remark(kernel, kernel->span,
+                  "blocks are taken from the last one to the first, as those have more iterations");
     rename_indices(kernel, region, rest, indices);
+    return NULL;
+}
+
+/* NULL, or why they stay in the order of the grid. */
+static const char *order_blocks(Kernel *kernel, Op *launch, const Traits *traits)
+{
+    if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
+    if (traits->may_wait) return "they may wait for each other";
+    if (traits->uses[0] && traits->uses[1]) return rasterize_launch(kernel, launch);
+    return traits->rises >= 0 ? turn_iteration(kernel, launch, traits->rises)
+                              : "what their loops copy does not go by both of its indices";
 }
 
 bool pass_rasterize(Kernel *kernel, PassContext *context)
 {
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch || launch_is_cluster_or_cooperative(op)) continue;
+        if (op->code != OP_launch) continue;
         Traits traits = {.rises = -1};
         region_visit(launch_region(op), look, &traits);
-        if (!traits.pipelined || traits.may_wait) continue;
-        if (traits.uses[0] && traits.uses[1])
-            rasterize_launch(kernel, op);
-        else if (traits.rises >= 0)
-            turn_iteration(kernel, op, traits.rises);
+        const char *fault = traits.pipelined ? order_blocks(kernel, op, &traits) : NULL;
+        if (fault)
+            kernel_remark(kernel, kernel->span, "blocks are taken in the order of the grid: %s",
+                          fault);
     }
     return true;
 }

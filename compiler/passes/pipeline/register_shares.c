@@ -78,7 +78,12 @@ bool pass_register_shares(Kernel *kernel, PassContext *context)
         if (launch->code != OP_launch) continue;
         region_visit_those(launch_region(launch), OP_setmaxnreg, find_share, &shares);
         if (can_be_kept(&shares.ops, context->target, WARP_SIZE * launch_warps(launch))) continue;
-        for (size_t i = 0; i < shares.ops.count; i++) op_erase(shares.ops.data[i]);
+        for (size_t i = 0; i < shares.ops.count; i++) {
+            kernel_remark(kernel, shares.ops.data[i]->span,
+                          "registers are divided evenly: not each warpgroup says once, outside of "
+                          "branches and loops, how many it has, or they are more than there are");
+            op_erase(shares.ops.data[i]);
+        }
     }
     arena_free(arena);
     return true;

@@ -34,7 +34,7 @@ static const char *fault_of_launch(const Op *launch)
 {
     if (!region_has(launch_region(launch), OP_producer_commit))
         return "no producer warps work beside it";
-    return op_attr(launch, ATTR_persistent) ? "the plan of its loop leaves it to the threads"
+    return op_attr(launch, ATTR_persistent) ? "threads store what loops by plan end with"
                                             : "its blocks are not persistent";
 }
 

@@ -3,6 +3,7 @@
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
 
 #include <string.h>
 
@@ -23,7 +24,7 @@ static bool is_small(const Op *copy)
 static bool may_hold(const Pass *pass, const Op *copy)
 {
     const Op *loop = op_enclosing(copy, OP_for);
-    if (!loop || !plan_count_products(loop->regions[0])) return true;
+    if (!loop || !loop_products(loop)) return true;
     pass->kernel->uses |= MAY_HOLD;
     return !target_has(pass->target, HAS_CP_ASYNC) || target_has(pass->target, MAY_HOLD);
 }

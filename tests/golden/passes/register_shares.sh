@@ -33,3 +33,4 @@ try sm_90a '(240,240,240)' 384 all
 try sm_90a '(24,240)' 256 some
 try sm_90a '(24,240)' 256 loop
 try sm_80 '(24,240)' 256 all
+$TILEC shares.py --arch=sm_90a --ptxas=none -Rperf -o k.o --export "k = shares.compile(counts=(24, 240), threads=256, at='loop')" 2>&1 | sed -nE 's/.*remark: (registers are divided.*) \[R0502\]/\1/p'
