@@ -310,7 +310,7 @@ enum { STAGE_FILLED = STAGE_LAST /* the parity of the stage that is read */ };
 
 /* The copies of the iteration so many behind the one with this index, if there is one. */
 static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *index,
-                            int iterations, Value *const filled[2])
+                            int iterations, Value *stage)
 {
     const Region *body = pipeline->loop->regions[0];
     Value *later = loop_ahead(builder, index, operand(pipeline->loop, step), iterations);
@@ -318,15 +318,15 @@ static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *i
     Builder inside = builder_before(build_branch(builder, exists)->regions[0]->last);
     Map map = {0};
     map_set(pipeline->pass->arena, &map, body->arguments[0], later);
-    multi_buffer_copy_by_tensor(pipeline, &inside, filled, body, &map);
+    multi_buffer_fill(pipeline, &inside, 0, stage, body, &map);
 }
 
-static void begin_first_iterations(const Pipeline *pipeline, Value *barriers)
+static void begin_first_iterations(const Pipeline *pipeline)
 {
     Builder builder = builder_before(pipeline->loop);
     for (int iteration = 0; iteration < pipeline->ahead; iteration++) {
-        Value *filled[2] = {barriers, build_const(&builder, DTYPE_i32, iteration)};
-        begin_iteration(pipeline, &builder, operand(pipeline->loop, begin), iteration, filled);
+        Value *stage = multi_buffer_number(&builder, iteration);
+        begin_iteration(pipeline, &builder, operand(pipeline->loop, begin), iteration, stage);
     }
 }
 
@@ -341,29 +341,27 @@ static void carry(Pipeline *pipeline, Value *arguments[STAGE_VALUES])
 
 static void fill(Pipeline *pipeline)
 {
-    Value *arguments[STAGE_VALUES], *is_last;
+    Value *arguments[STAGE_VALUES], *next[2];
     Builder before = builder_before(pipeline->loop);
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         multi_buffer_make_stages(pipeline, &before, &pipeline->buffers.data[i]);
     before.span = pipeline->loop->span;
-    Value *barriers = multi_buffer_make_barriers(pipeline, &before);
-    begin_first_iterations(pipeline, barriers);
+    multi_buffer_make_barriers(pipeline, &before);
+    begin_first_iterations(pipeline);
     carry(pipeline, arguments);
     Region *body = pipeline->loop->regions[0];
     Builder start = builder_before(body->first), end = builder_before(region_terminator(body));
     build_op(&start, OP_barrier, 0, NULL, 0, NULL);
-    begin_iteration(pipeline, &start, body->arguments[0], pipeline->ahead,
-                    (Value *const[2]){barriers, arguments[STAGE_FREE]});
+    begin_iteration(pipeline, &start, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
     Value *read = arguments[STAGE_READ], *parity = arguments[STAGE_FILLED];
-    Op *take = build_op(&start, OP_consumer_wait, 3, (Value *[]){barriers, read, parity}, 0, NULL);
-    op_set_int(take, ATTR_tma, 1);
-    Value *next = multi_buffer_next(pipeline, &end, read, &is_last);
-    multi_buffer_yield(pipeline,
-                       (Value *const[STAGE_VALUES]){
-                           [STAGE_READ] = next,
-                           [STAGE_BEFORE] = read,
-                           [STAGE_FREE] = pipeline->open ? arguments[STAGE_BEFORE] : read,
-                           [STAGE_FILLED] = multi_buffer_next_parity(&end, parity, is_last)});
+    Value *taken[3] = {pipeline->channels.data[0].barriers, read, parity};
+    op_set_int(build_op(&start, OP_consumer_wait, 3, taken, 0, NULL), ATTR_tma, 1);
+    multi_buffer_advance(pipeline, &end, read, parity, next);
+    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){
+                                     [STAGE_READ] = next[0],
+                                     [STAGE_BEFORE] = read,
+                                     [STAGE_FREE] = pipeline->open ? arguments[STAGE_BEFORE] : read,
+                                     [STAGE_FILLED] = next[1]});
     multi_buffer_move_uses(pipeline, arguments);
     if (pipeline->open) multi_buffer_leave_in_flight(pipeline);
 }
@@ -376,8 +374,8 @@ static void build_filling(Pipeline *pipeline, Plan *plan)
     case FILLED_BY_NOBODY: break;
     case FILLED_BY_THREADS: build_pipeline(pipeline); break;
     case FILLED_BY_TENSOR: fill(pipeline); break;
-    case FILLED_BY_PRODUCERS: split(pipeline); break;
-    case FILLED_BY_PLAN: split_by_plan(pipeline, plan); break;
+    case FILLED_BY_PRODUCERS:
+    case FILLED_BY_PLAN: split(pipeline, plan); break;
     }
 }
 

@@ -17,8 +17,8 @@ typedef struct MultiBuffer {
     int channel; /* of a loop that is planned: its index */
 } MultiBuffer;
 
-/* Multi-buffers that the same products read, which have barriers of their own in a loop that is
- * planned. */
+/* Multi-buffers that have barriers of their own: in a loop by plan those that the same products
+ * read; elsewhere all that TMA or producers fill. */
 typedef struct Channel {
     Value *barriers;
     int64_t bytes;  /* of a stage of each */
@@ -218,18 +218,18 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
 /* ---- warp_specialize.c ---- */
 
-/* Lets producers fill the multi-buffers of the loop, whose only work is a product. */
-void split(Pipeline *pipeline);
-/* And of one that has a plan. */
-void split_by_plan(Pipeline *pipeline, Plan *plan);
-/* The barriers of the multi-buffers' stages, made where the builder is. */
-Value *multi_buffer_make_barriers(const Pipeline *pipeline, Builder *builder);
-/* The parity of a stage's next lap, which changes after the last stage. */
-Value *multi_buffer_next_parity(Builder *builder, Value *parity, Value *is_last);
-/* An iteration's copies to its stage by TMA: `filled` are the barriers and the stage, `map`
- * has the values of `region` that are there already. */
-void multi_buffer_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
-                                 const Region *region, Map *map);
+/* Lets producers fill the multi-buffers of the loop, whose only work is a product, or of one that
+ * has a plan. */
+void split(Pipeline *pipeline, Plan *plan);
+/* The barriers of the channels' stages, made where the builder is. */
+void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder);
+/* The next stage, and the parity of its lap. */
+void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
+                          Value *next[2]);
+/* An iteration's copies to the channel's stage, which arrive at its barriers; `map` has the values
+ * of `region` that are there already. */
+void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
+                       const Region *region, Map *map);
 
 /* ---- plan_iterations.c ---- */
 

@@ -363,18 +363,11 @@ static void carry_to_later_stage(PlannedLoop *iterations, Writer *before)
     }
 }
 
-static void next_stage(const Plan *plan, Builder *builder, Value *const at[2], Value *next[2])
-{
-    Value *is_last;
-    next[0] = multi_buffer_next(plan->pipeline, builder, at[0], &is_last);
-    next[1] = multi_buffer_next_parity(builder, at[1], is_last);
-}
-
 static void carry_stages(PlannedLoop *iterations, Builder *builder)
 {
     const Plan *plan = iterations->plan;
     Value *next[2];
-    next_stage(plan, builder, plan->at, next);
+    multi_buffer_advance(plan->pipeline, builder, plan->at[0], plan->at[1], next);
     Value *const *first[STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
     iterations->values = (int)iterations->first.count;
     for (int stage = 0; stage < plan->count; stage++)
@@ -412,7 +405,7 @@ static void yield_iteration(Writer *writer, const PlannedLoop *iterations)
         vec_push(plan->arena, &next, need(writer, carried->next_stage, carried->next));
     }
     Value *stage[2] = {writer->stage[0], writer->parity[0]}, *later[2];
-    next_stage(plan, &writer->builder, stage, later);
+    multi_buffer_advance(plan->pipeline, &writer->builder, stage[0], stage[1], later);
     for (int i = 0; i < 2; i++) vec_push(plan->arena, &next, later[i]);
     for (int i = 0; i < 2 && plan->count > 1; i++) vec_push(plan->arena, &next, stage[i]);
     build_op(&writer->builder, OP_yield, (int)next.count, next.data, 0, NULL);

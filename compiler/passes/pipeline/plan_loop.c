@@ -414,9 +414,19 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
     return FILLED_BY_THREADS;
 }
 
+/* All that is copied arrives at the same barriers. */
+static void use_one_channel(Pipeline *pipeline)
+{
+    pipeline->channels.count = 0;
+    vec_push(pipeline->pass->arena, &pipeline->channels,
+             ((Channel){.bytes = multi_buffer_bytes(pipeline)}));
+    for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = 0;
+}
+
 void plan_loop(Pipeline *pipeline, Plan *plan)
 {
     pipeline->consumers = WARP_SIZE * launch_warps(pipeline->pass->launch->parent);
     pipeline->filling = filling_of(pipeline, plan);
+    if (pipeline->filling != FILLED_BY_PLAN) use_one_channel(pipeline);
     if (pipeline->filling > FILLED_BY_THREADS) plan_groups(pipeline);
 }

@@ -42,21 +42,39 @@ static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
     return barriers;
 }
 
-Value *multi_buffer_make_barriers(const Pipeline *pipeline, Builder *builder)
+/* Stages for the copies before the loop, and the barriers of all of them. */
+static void make_once(Pipeline *pipeline, Builder *builder)
 {
-    Value *barriers = make_barriers(pipeline, builder);
+    Pipeline once = *pipeline;
+    once.stages = 1;
+    if (!pipeline->once.count) return;
+    for (size_t i = 0; i < pipeline->once.count; i++) {
+        MultiBuffer *buffer = &pipeline->once.data[i];
+        multi_buffer_make_stages(&once, builder, buffer);
+        op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
+    }
+    pipeline->barriers = make_barriers(&once, builder);
+}
+
+void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder)
+{
+    for (size_t c = 0; c < pipeline->channels.count; c++)
+        pipeline->channels.data[c].barriers = make_barriers(pipeline, builder);
+    make_once(pipeline, builder);
     if (pipeline->cluster)
         pairs_meet(builder);
     else
         build_op(builder, OP_barrier, 0, NULL, 0, NULL);
-    return barriers;
 }
 
 /* The parity changes with every lap. */
-Value *multi_buffer_next_parity(Builder *builder, Value *parity, Value *is_last)
+void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
+                          Value *next[2])
 {
-    Value *other = build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), parity);
-    return build3(builder, OP_select, is_last, other, parity);
+    Value *is_last;
+    next[0] = multi_buffer_next(pipeline, builder, stage, &is_last);
+    Value *other = build2(builder, OP_sub, multi_buffer_number(builder, 1), parity);
+    next[1] = build3(builder, OP_select, is_last, other, parity);
 }
 
 /* ---- producers ---- */
@@ -106,24 +124,39 @@ static void copy_buffer(const Pipeline *pipeline, Builder *builder, const MultiB
     op_set_int(begun, ATTR_multi_buffer, 1);
 }
 
-void multi_buffer_copy_by_tensor(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
-                                 const Region *region, Map *map)
+void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
+                       const Region *region, Map *map)
 {
-    Op *fill = build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
-    op_set_int(fill, ATTR_bytes, multi_buffer_bytes(pipeline));
+    Value *filled[2] = {pipeline->channels.data[channel].barriers, stage};
+    Op *begun = NULL;
+    if (pipeline->by_tensor) begun = build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
+    if (begun) op_set_int(begun, ATTR_bytes, pipeline->channels.data[channel].bytes);
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
         const bool shares = pipeline->cluster && buffer->half >= 0;
-        (shares ? pairs_copy : copy_buffer)(pipeline, builder, buffer, filled, region, map);
+        if (buffer->channel == (int)channel)
+            (shares ? pairs_copy : copy_buffer)(pipeline, builder, buffer, filled, region, map);
     }
+    if (!begun) build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
 }
 
-static void copy_by_threads(const Pipeline *pipeline, Builder *builder, Value *const filled[2],
-                            const Region *region, Map *map)
+/* A loop that goes through stages; what it begins with is the last two of `operands`. */
+static Op *build_stages_loop(Builder *builder, Value *const operands[5])
 {
-    for (size_t r = 0; r < pipeline->buffers.count; r++)
-        copy_buffer(pipeline, builder, &pipeline->buffers.data[r], filled, region, map);
-    build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
+    const Type *types[2] = {operands[3]->type, operands[4]->type};
+    Op *loop = build_op(builder, OP_for, 5, operands, 2, types);
+    op_set_int(loop, ATTR_unroll, 1);
+    region_add_argument(loop->regions[0], operands[0]->type, NULL);
+    for (int i = 0; i < 2; i++) region_add_argument(loop->regions[0], types[i], NULL);
+    return loop;
+}
+
+/* To the next stage. */
+static void yield_stage(const Pipeline *pipeline, Builder *builder, const Region *body)
+{
+    Value *next[2];
+    multi_buffer_advance(pipeline, builder, body->arguments[1], body->arguments[2], next);
+    build_op(builder, OP_yield, 2, next, 0, NULL);
 }
 
 /* The producers' loop, with the stage and the parity after its index; `map` gets what it needs. */
@@ -131,7 +164,6 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
                             Map *map)
 {
     const Op *loop = pipeline->loop;
-    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
     Value *operands[5];
     for (int i = 0; i < 3; i++)
         operands[i] =
@@ -144,11 +176,7 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
     }
     operands[3] = tile->stage;
     operands[4] = tile->parity;
-    Op *iterations = build_op(builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
-    op_set_int(iterations, ATTR_unroll, 1);
-    region_add_argument(iterations->regions[0], operand(loop, begin)->type, NULL);
-    for (int i = 0; i < 2; i++) region_add_argument(iterations->regions[0], i32, NULL);
-    return iterations;
+    return build_stages_loop(builder, operands);
 }
 
 static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int parity)
@@ -163,44 +191,23 @@ static PersistentTile begin_producers(const Pipeline *pipeline, Region *group, M
     return pipeline->nested ? nest_begin(pipeline, group, 1, map) : begin_tile(pipeline, group, 1);
 }
 
+static void claim(Builder *builder, Value *barriers, Value *stage, Value *parity)
+{
+    build_op(builder, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
+}
+
 /* Behind the last tile every stage is claimed once more: the other block gives stages back here,
  * and its arrivals must find this block's memory. */
-static void wait_for_other(const Pipeline *pipeline, Op *tiles, Value *barriers)
+static void wait_for_other(const Pipeline *pipeline, Op *tiles)
 {
-    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
     Builder builder = builder_after(tiles);
     Value *operands[5] = {multi_buffer_number(&builder, 0),
                           multi_buffer_number(&builder, pipeline->stages),
                           multi_buffer_number(&builder, 1), &tiles->results[0], &tiles->results[1]};
-    Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
-    op_set_int(loop, ATTR_unroll, 1);
-    Region *body = loop->regions[0];
-    region_add_argument(body, i32, NULL);
-    Value *stage = region_add_argument(body, i32, NULL), *is_last;
-    Value *parity = region_add_argument(body, i32, NULL);
+    Region *body = build_stages_loop(&builder, operands)->regions[0];
     Builder inside = builder_at_end(body, tiles->span);
-    build_op(&inside, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
-    Value *next[2] = {multi_buffer_next(pipeline, &inside, stage, &is_last), NULL};
-    next[1] = multi_buffer_next_parity(&inside, parity, is_last);
-    build_op(&inside, OP_yield, 2, next, 0, NULL);
-}
-
-/* Channel after channel: who reads one may wait for it while the next is filled. */
-static void copy_channels(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
-                          Map *map)
-{
-    for (size_t c = 0; c < pipeline->channels.count; c++) {
-        const Channel *channel = &pipeline->channels.data[c];
-        Value *filled[2] = {channel->barriers, stage};
-        build_op(builder, OP_producer_acquire, 3, (Value *[]){channel->barriers, stage, parity}, 0,
-                 NULL);
-        op_set_int(build_op(builder, OP_producer_commit, 2, filled, 0, NULL), ATTR_bytes,
-                   channel->bytes);
-        for (size_t r = 0; r < pipeline->buffers.count; r++)
-            if (pipeline->buffers.data[r].channel == (int)c)
-                copy_buffer(pipeline, builder, &pipeline->buffers.data[r], filled,
-                            pipeline->pass->launch, map);
-    }
+    claim(&inside, pipeline->channels.data[0].barriers, body->arguments[1], body->arguments[2]);
+    yield_stage(pipeline, &inside, body);
 }
 
 /* The parity of the number of turns before this one: 0 or 1. */
@@ -222,8 +229,7 @@ static void copy_once(const Pipeline *pipeline, Builder *builder, const Persiste
     if (pipeline->persistent) {
         Value *other =
             build2(builder, OP_sub, multi_buffer_number(builder, 1), turn_parity(builder, tile));
-        build_op(builder, OP_producer_acquire, 3, (Value *[]){filled[0], filled[1], other}, 0,
-                 NULL);
+        claim(builder, filled[0], filled[1], other);
     }
     op_set_int(build_op(builder, OP_producer_commit, 2, filled, 0, NULL), ATTR_bytes, bytes);
     for (size_t i = 0; i < pipeline->once.count; i++)
@@ -231,21 +237,8 @@ static void copy_once(const Pipeline *pipeline, Builder *builder, const Persiste
                     map);
 }
 
-static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *barriers,
-                           Value *stage, Value *parity, Map *map)
-{
-    Value *filled[2] = {barriers, stage};
-    if (!barriers) {
-        copy_channels(pipeline, builder, stage, parity, map);
-        return;
-    }
-    build_op(builder, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
-    (pipeline->by_tensor ? multi_buffer_copy_by_tensor
-                         : copy_by_threads)(pipeline, builder, filled, pipeline->pass->launch, map);
-}
-
-/* Without `barriers` each channel has its own. */
-static void build_producers(const Pipeline *pipeline, Region *region, Value *barriers)
+/* Channel after channel: who reads one may wait for it while the next is filled. */
+static void build_producers(const Pipeline *pipeline, Region *region)
 {
     const Op *loop = pipeline->loop;
     Map map = {0};
@@ -255,17 +248,17 @@ static void build_producers(const Pipeline *pipeline, Region *region, Value *bar
     builder.span = loop->span;
     copy_once(pipeline, &builder, &tile, &map);
     Op *iterations = build_iterations(pipeline, &builder, &tile, &map);
-    Region *body = iterations->regions[0];
-    Value *stage = body->arguments[1], *parity = body->arguments[2], *is_last;
+    const Region *body = iterations->regions[0];
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
-    Builder inside = builder_at_end(body, loop->span);
-    copy_iteration(pipeline, &inside, barriers, stage, parity, &map);
-    Value *next[2] = {multi_buffer_next(pipeline, &inside, stage, &is_last), NULL};
-    next[1] = multi_buffer_next_parity(&inside, parity, is_last);
-    build_op(&inside, OP_yield, 2, next, 0, NULL);
+    Builder inside = builder_at_end(iterations->regions[0], loop->span);
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        claim(&inside, pipeline->channels.data[c].barriers, body->arguments[1], body->arguments[2]);
+        multi_buffer_fill(pipeline, &inside, c, body->arguments[1], pipeline->pass->launch, &map);
+    }
+    yield_stage(pipeline, &inside, body);
     if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     persistent_end(&tile, &iterations->results[0], &iterations->results[1]);
-    if (pipeline->cluster) wait_for_other(pipeline, tile.region->parent, barriers);
+    if (pipeline->cluster) wait_for_other(pipeline, tile.region->parent);
 }
 
 /* ---- consumers ---- */
@@ -299,16 +292,6 @@ static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
     Value *any = build_cmp(&builder, "lt", operand(loop, begin), operand(loop, end));
     Value *last = &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
     build_give_to(pipeline, &builder, barriers, last, any);
-}
-
-/* The loop's results of `tile`'s names. */
-static void end_tile(const Pipeline *pipeline, const PersistentTile *tile)
-{
-    Value *results = &pipeline->loop->results[pipeline->loop->result_count - STAGE_VALUES];
-    Map map = {0};
-    persistent_know(pipeline->pass, tile, &map);
-    region_replace(tile->region, &map);
-    persistent_end(tile, &results[STAGE_READ], &results[STAGE_PARITY]);
 }
 
 /* ---- divisions that consumers make before they wait ---- */
@@ -360,9 +343,10 @@ static void divide_early(const Pipeline *pipeline)
     for (Op *op = loop->previous; op; op = op->previous) op->scratch = NULL;
 }
 
-static void build_consumers(Pipeline *pipeline, const PersistentTile *tile, Value *barriers)
+static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
 {
-    Value *arguments[STAGE_VALUES], *is_last, *first[STAGE_VALUES];
+    Value *arguments[STAGE_VALUES], *next[2], *first[STAGE_VALUES];
+    Value *barriers = pipeline->channels.data[0].barriers;
     for (int i = 0; i < STAGE_VALUES; i++) first[i] = tile->stage;
     first[STAGE_PARITY] = tile->parity;
     multi_buffer_carry(pipeline, first, arguments);
@@ -373,15 +357,16 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile, Valu
     if (pipeline->by_tensor) op_set_int(take, ATTR_tma, 1);
     multi_buffer_move_uses(pipeline, arguments);
     Builder end = builder_before(region_terminator(body));
-    Value *next = multi_buffer_next(pipeline, &end, read, &is_last);
-    Value *carried[STAGE_VALUES] = {
-        [STAGE_READ] = next, [STAGE_BEFORE] = read, [STAGE_LAST] = read};
-    carried[STAGE_PARITY] = multi_buffer_next_parity(&end, parity, is_last);
-    multi_buffer_yield(pipeline, carried);
+    multi_buffer_advance(pipeline, &end, read, parity, next);
+    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){[STAGE_READ] = next[0],
+                                                              [STAGE_BEFORE] = read,
+                                                              [STAGE_PARITY] = next[1],
+                                                              [STAGE_LAST] = read});
     Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
     build_give(pipeline, barriers, arguments);
     if (wait && goes_on(pipeline)) give_last(pipeline, barriers, wait);
-    end_tile(pipeline, tile);
+    Value *results = &pipeline->loop->results[pipeline->loop->result_count - STAGE_VALUES];
+    persistent_end(tile, &results[STAGE_READ], &results[STAGE_PARITY]);
     if (pipeline->by_tensor) divide_early(pipeline); /* others need their registers */
 }
 
@@ -445,25 +430,6 @@ static void make_all_stages(Pipeline *pipeline, Builder *builder)
     builder->span = pipeline->loop->span;
 }
 
-static void set_warps(const Pipeline *pipeline, int threads)
-{
-    op_set_int(pipeline->pass->launch->parent, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
-}
-
-/* Stages for the copies before the loop, and the barriers of all of them. */
-static void make_once(Pipeline *pipeline, Builder *builder)
-{
-    Pipeline once = *pipeline;
-    once.stages = 1;
-    if (!pipeline->once.count) return;
-    for (size_t i = 0; i < pipeline->once.count; i++) {
-        MultiBuffer *buffer = &pipeline->once.data[i];
-        multi_buffer_make_stages(&once, builder, buffer);
-        op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
-    }
-    pipeline->barriers = make_barriers(&once, builder);
-}
-
 /* Consumers wait for it where they begin, and read the stages from there on. */
 static void take_once(const Pipeline *pipeline, const PersistentTile *tile, Op *before)
 {
@@ -499,12 +465,9 @@ static void know_turn(const Pipeline *pipeline, const PersistentTile *tile)
     region_replace(tile->region, &map);
 }
 
-static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, PersistentTile *tile, Op *first)
+static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const PersistentTile *tile)
 {
     Value *end[2];
-    move_to(tile->region, first);
-    know_turn(pipeline, tile);
-    nest_carry(pipeline, tile);
     plan->at[0] = tile->stage;
     plan->at[1] = tile->parity;
     take_once(pipeline, tile, pipeline->loop);
@@ -514,46 +477,34 @@ static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, PersistentTi
     persistent_end(tile, end[0], end[1]);
 }
 
-void split_by_plan(Pipeline *pipeline, Plan *plan)
+static void set_launch(const Pipeline *pipeline, Op *launch)
 {
-    Op *first = pipeline->pass->launch->first;
     const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : pipeline->producers;
     const int threads = pipeline->consumers + more;
-    Builder builder = builder_before(first);
-    Region *copying, *computing;
-    make_all_stages(pipeline, &builder);
-    for (size_t c = 0; c < pipeline->channels.count; c++)
-        pipeline->channels.data[c].barriers = make_barriers(pipeline, &builder);
-    make_once(pipeline, &builder);
-    build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
-    build_groups(pipeline, &builder, &copying, &computing);
-    build_producers(pipeline, copying, NULL);
-    PersistentTile tile = begin_tile(pipeline, computing, 0);
-    build_consumers_by_plan(pipeline, plan, &tile, first);
-    if (pipeline->persistent) op_set_int(pipeline->pass->launch->parent, ATTR_persistent, 1);
+    op_set_int(launch, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
+    if (pipeline->persistent) op_set_int(launch, ATTR_persistent, 1);
+    if (pipeline->cluster) op_set_ints(launch, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
     if (pipeline->sets_maxnreg && pipeline->blocks > 1)
-        op_set_int(pipeline->pass->launch->parent, ATTR_min_blocks, pipeline->blocks);
-    set_warps(pipeline, threads);
+        op_set_int(launch, ATTR_min_blocks, pipeline->blocks);
 }
 
-void split(Pipeline *pipeline)
+void split(Pipeline *pipeline, Plan *plan)
 {
-    Region *launch = pipeline->pass->launch;
-    Op *first = launch->first;
-    const int more = pipeline->sets_maxnreg ? WARPGROUP_SIZE : pipeline->producers;
-    const int threads = pipeline->consumers + more;
+    Op *first = pipeline->pass->launch->first;
     Builder builder = builder_before(first);
+    Region *copying, *computing;
     make_all_stages(pipeline, &builder);
     if (pipeline->cluster) pairs_begin(pipeline, &builder);
-    Value *barriers = multi_buffer_make_barriers(pipeline, &builder);
-    Region *copying, *computing;
+    multi_buffer_make_barriers(pipeline, &builder);
     build_groups(pipeline, &builder, &copying, &computing);
-    build_producers(pipeline, copying, barriers);
+    build_producers(pipeline, copying);
     PersistentTile tile = begin_tile(pipeline, computing, 0);
     move_to(tile.region, first);
+    know_turn(pipeline, &tile);
     nest_carry(pipeline, &tile);
-    build_consumers(pipeline, &tile, barriers);
-    if (pipeline->persistent) op_set_int(launch->parent, ATTR_persistent, 1);
-    if (pipeline->cluster) op_set_ints(launch->parent, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
-    set_warps(pipeline, threads);
+    if (pipeline->filling == FILLED_BY_PLAN)
+        build_consumers_by_plan(pipeline, plan, &tile);
+    else
+        build_consumers(pipeline, &tile);
+    set_launch(pipeline, pipeline->pass->launch->parent);
 }
