@@ -59,3 +59,14 @@ Op *region_terminator(const Region *region)
     Op *last = region->last;
     return last && op_info(last->code)->traits & TERM ? last : NULL;
 }
+
+Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
+{
+    Value *copied = map_get(map, value);
+    if (copied) return copied;
+    if (!value->op || !region_holds(region, value->op->parent)) return value;
+    for (int i = 0; i < value->op->operand_count; i++)
+        value_copy_slice(builder, value->op->operands[i], region, map);
+    op_clone(builder, value->op, map);
+    return map_get(map, value);
+}

@@ -18,6 +18,10 @@ Op *loop_carry(Op *loop, int count, Value *const *first);
  */
 Op *branch_carry(Op *branch, int count, const Type *const *types);
 
+/* The value at the builder's place: copies what it needs of the region; `map` says what is there
+ * already. */
+Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map);
+
 /* A region's last op if it is a terminator, else NULL. */
 Op *region_terminator(const Region *region);
 

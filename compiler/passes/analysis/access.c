@@ -287,3 +287,22 @@ Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
     while (pointer->op && op_has(pointer->op, ALIAS)) pointer = op_aliased(pointer->op);
     return kernel_parameter_of(kernel, pointer);
 }
+
+const Parameter *memory_parameter(const Value *memory)
+{
+    return memory->type->kind == TYPE_VIEW && memory->op && memory->op->code == OP_view
+               ? pointer_parameter(memory->op->parent->kernel, operand(memory->op, pointer))
+               : NULL;
+}
+
+static void add_bytes(Op *op, void *context)
+{
+    *(int64_t *)context += type_bytes(op->results[0].type);
+}
+
+int64_t region_shared_bytes(Region *region)
+{
+    int64_t bytes = 0;
+    region_visit_those(region, OP_shared_alloc, add_bytes, &bytes);
+    return bytes;
+}

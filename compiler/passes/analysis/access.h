@@ -122,10 +122,14 @@ int32_t tma_store_columns(const Type *tile);
 int32_t tma_store_rows(const Type *tile, int threads);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
+/* Of a view; NULL: that, or not a view. */
+const Parameter *memory_parameter(const Value *memory);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */
 /* Of a tile in memory: of one that is laid out in shared memory with the layout's padding. */
 int64_t type_bytes(const Type *type);
+/* Of all shared tiles that are made in the region. */
+int64_t region_shared_bytes(Region *region);
 
 #endif

@@ -121,6 +121,7 @@ bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
 
 Value *loop_ahead(Builder *builder, Value *index, Value *step, int iterations)
 {
+    if (!iterations) return index;
     Value *distance =
         build2(builder, OP_mul, step, build_const(builder, step->type->dtype, iterations));
     return build2(builder, OP_add, index, distance);

@@ -48,3 +48,10 @@ Trend block_trend_of_trips(const Op *loop, int dim)
     return of_sum(block_trend(operand(loop, end), dim),
                   opposite(block_trend(operand(loop, begin), dim)));
 }
+
+bool launch_may_wait(const Op *launch)
+{
+    const Region *region = launch_region(launch);
+    return region_has(region, OP_atomic) || region_has(region, OP_element_atomic) ||
+           region_has(region, OP_while);
+}

@@ -10,5 +10,7 @@ typedef enum Trend { TREND_FALLS = -1, TREND_STEADY, TREND_RISES, TREND_UNKNOWN 
 Trend block_trend(const Value *value, int dim);
 /* Of the number of iterations of a `for`. */
 Trend block_trend_of_trips(const Op *loop, int dim);
+/* One block may wait for what another does, so that all must run in the order of the grid. */
+bool launch_may_wait(const Op *launch);
 
 #endif

@@ -27,13 +27,6 @@ typedef struct Kept {
 
 /* ---- what may be kept ---- */
 
-static const Parameter *parameter_of(const Kept *kept, const Value *view)
-{
-    return view->type->kind == TYPE_VIEW && view->op && view->op->code == OP_view
-               ? pointer_parameter(kept->kernel, operand(view->op, pointer))
-               : NULL;
-}
-
 /* Memory that blocks share may hold something else after it. */
 static bool may_write(const Kept *kept, const Op *op, const Parameter *parameter)
 {
@@ -45,7 +38,7 @@ static bool may_write(const Kept *kept, const Op *op, const Parameter *parameter
         return false;
     const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
     if (!memory) return true;
-    const Parameter *written = parameter_of(kept, memory);
+    const Parameter *written = memory_parameter(memory);
     return memory->type->kind == TYPE_VIEW && (!written || written == parameter);
 }
 
@@ -150,7 +143,7 @@ static int64_t find_trip(const Op *first, At at, const Op *other)
 static bool loads_again(const Kept *kept, const Op *first, const Op *again)
 {
     Op *loop = first->parent->parent, *later = again->parent->parent;
-    const Parameter *parameter = parameter_of(kept, operand(first, view));
+    const Parameter *parameter = memory_parameter(operand(first, view));
     if (!same_tiles(first, again) || !parameter || is_written(kept, loop, later, parameter))
         return false;
     const int64_t trips = loop_trips(later);

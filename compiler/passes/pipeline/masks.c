@@ -15,6 +15,7 @@
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 #include "ir/op_vec.h"
+#include "ir/rebuild.h"
 
 #include <math.h>
 #include <string.h>
@@ -129,18 +130,6 @@ typedef struct Finder {
     Value *exact;    /* whether no sum wraps; NULL: none can */
 } Finder;
 
-/* A scalar that the loop's index is known to lead to, before the loop. */
-static Value *in_first_iteration(Finder *finder, Value *value)
-{
-    Value *known = map_get(&finder->first, value);
-    if (known || !value->op || value->op->parent != finder->loop->regions[0])
-        return known ? known : value;
-    for (int i = 0; i < value->op->operand_count; i++)
-        in_first_iteration(finder, value->op->operands[i]);
-    op_clone(&finder->builder, value->op, &finder->first);
-    return map_get(&finder->first, value);
-}
-
 static Value *wide_constant(Finder *finder, int64_t number)
 {
     return build_const(&finder->builder, DTYPE_i64, number);
@@ -174,7 +163,9 @@ static bool find_scalar(Finder *finder, Value *value, Extreme *out)
 {
     if (!loop_foresees(finder->loop, value) || !loop_slope(finder->loop, value, &out->slope))
         return false;
-    out->first = build_cast(&finder->builder, DTYPE_i64, in_first_iteration(finder, value));
+    out->first = build_cast(
+        &finder->builder, DTYPE_i64,
+        value_copy_slice(&finder->builder, value, finder->loop->regions[0], &finder->first));
     if (out->slope && !is_finite(facts_of(finder->masks->facts, value)))
         check_extreme(finder, *out);
     return true;

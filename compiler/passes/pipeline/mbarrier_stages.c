@@ -12,10 +12,9 @@
  * ago instead of one is done before another goes on, which nothing but the tiles can tell where
  * the loop writes no other memory. Needs a TYPED kernel as simplify leaves it; before regroup, as
  * what the groups do in an iteration stands in one loop. */
-#include "base/vec.h"
-#include "passes/analysis/access.h"
-#include "ir/rebuild.h"
-#include "ir/op_vec.h"
+#include "passes/pipeline/multi_buffer.h"
+
+#include <string.h>
 
 typedef struct Row { /* of one mbarrier */
     Op *alloc, *init;
@@ -177,15 +176,9 @@ static bool fits_tile(const Stages *stages, const Tile *tile)
            is_own(stages, value, 0) && value->type->rank < TYPE_RANK;
 }
 
-static void find_taken(Op *op, void *context)
-{
-    if (op->code == OP_shared_alloc) *(int64_t *)context += type_bytes(op->results[0].type);
-}
-
 static bool has_room(const Stages *stages, const Target *target)
 {
-    int64_t bytes = COST_SHARED_MARGIN_SPLIT;
-    region_visit(stages->loop->parent, find_taken, &bytes);
+    int64_t bytes = COST_SHARED_MARGIN_SPLIT + region_shared_bytes(stages->loop->parent);
     for (size_t i = 0; i < stages->tiles.count; i++)
         bytes += (stages->count - 1) * type_bytes(stages->tiles.data[i].alloc->results[0].type);
     return bytes <= target->shared_bytes;
@@ -243,17 +236,10 @@ static void replace_row(const Stages *stages, const Row *row, Value *stage, Valu
 static void replace_tile(const Stages *stages, const Tile *tile, Builder *at, Value *stage)
 {
     const Type *type = tile->alloc->results[0].type;
-    int64_t shape[TYPE_RANK] = {stages->count}, dims[TYPE_RANK];
-    Value *operands[1 + TYPE_RANK] = {NULL, stage};
-    for (int d = 0; d < type->rank; d++) {
-        shape[1 + d] = type->shape[d];
-        dims[d] = 1 + d;
-        operands[2 + d] = build_const(at, DTYPE_i32, 0);
-    }
-    operands[0] = make_stages(stages, tile->alloc, type->rank + 1, shape);
-    Op *view = build_op(at, OP_shared_view, 2 + type->rank, operands, 1, &type);
-    op_set_ints(view, ATTR_dims, type->rank, dims);
-    value_replace(&tile->alloc->results[0], view->results);
+    int64_t shape[TYPE_RANK] = {stages->count};
+    memcpy(shape + 1, type->shape, sizeof *shape * (size_t)type->rank);
+    Value *made = make_stages(stages, tile->alloc, type->rank + 1, shape);
+    value_replace(&tile->alloc->results[0], multi_buffer_view(at, made, stage, type));
     op_erase(tile->alloc);
 }
 

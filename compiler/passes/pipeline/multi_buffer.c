@@ -28,21 +28,26 @@
 
 /* ---- stages ---- */
 
+Value *multi_buffer_view(Builder *builder, Value *stages, Value *stage, const Type *type)
+{
+    Value *operands[1 + TYPE_RANK] = {stages, stage};
+    int64_t dims[TYPE_RANK];
+    for (int d = 0; d < type->rank; d++) {
+        operands[2 + d] = build_const(builder, DTYPE_i32, 0);
+        dims[d] = d + 1;
+    }
+    Op *view = build_op(builder, OP_shared_view, 2 + type->rank, operands, 1, &type);
+    op_set_ints(view, ATTR_dims, type->rank, dims);
+    return &view->results[0];
+}
+
 Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                           Value *stage)
 {
     const Type *tile = buffer->alloc->results[0].type;
-    Value *operands[1 + TYPE_RANK] = {buffer->stages, stage};
-    int64_t dims[TYPE_RANK];
-    for (int d = 0; d < tile->rank; d++) {
-        operands[2 + d] = build_const(builder, DTYPE_i32, 0);
-        dims[d] = d + 1;
-    }
-    const Type *type =
-        type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank, tile->shape, NULL);
-    Op *view = build_op(builder, OP_shared_view, 2 + tile->rank, operands, 1, &type);
-    op_set_ints(view, ATTR_dims, tile->rank, dims);
-    return &view->results[0];
+    return multi_buffer_view(
+        builder, buffer->stages, stage,
+        type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank, tile->shape, NULL));
 }
 
 Value *multi_buffer_number(Builder *builder, int value)
@@ -74,17 +79,6 @@ void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiB
     buffer->stages = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
     buffer->stages->name = buffer->alloc->results[0].name;
     if (pipeline->by_tensor) multi_buffer_lay_out(pipeline, buffer);
-}
-
-Value *multi_buffer_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
-{
-    Value *copied = map_get(map, value);
-    if (copied) return copied;
-    if (!value->op || !multi_buffer_is_inside(value->op, region)) return value;
-    for (int i = 0; i < value->op->operand_count; i++)
-        multi_buffer_copy_slice(builder, value->op->operands[i], region, map);
-    op_clone(builder, value->op, map);
-    return map_get(map, value);
 }
 
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
@@ -195,130 +189,83 @@ Op *multi_buffer_leave_in_flight(const Pipeline *pipeline)
     return whole->op;
 }
 
-/* ---- by cp.async ---- */
+/* ---- by threads that compute ---- */
 
-/* The copies of one iteration, `index` its loop variable, to their stages; none unless `exists`. */
-static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *index, Value *stage,
-                           Value *exists)
+Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                      Value *const filled[2], Value *exists, const Region *region, Map *map)
 {
-    const Region *body = pipeline->loop->regions[0];
-    const Span span = builder->span;
-    Map map = {0};
-    map_set(pipeline->pass->arena, &map, body->arguments[0], index);
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[i];
-        Value *operands[3 + TYPE_RANK];
-        int count = buffer->copy->operand_count;
-        builder->span = buffer->copy->span;
-        for (int o = 0; o < count; o++)
-            operands[o] =
-                o == operand_index(buffer->copy, tile)
-                    ? multi_buffer_stage(pipeline, builder, buffer, stage)
-                    : multi_buffer_copy_slice(builder, buffer->copy->operands[o], body, &map);
-        operands[count++] = exists;
-        Op *copy = build_op(builder, OP_copy_async, count, operands, 0, NULL);
-        copy->attrs = buffer->copy->attrs;
-        copy->attr_count = buffer->copy->attr_count;
-        op_set_int(copy, ATTR_masked, 1);
-        op_set_int(copy, ATTR_stages, pipeline->stages);
+    Value *operands[4 + TYPE_RANK];
+    const Op *copy = buffer->copy;
+    const int tile = operand_index(copy, tile);
+    const bool by_tensor = pipeline->by_tensor && filled[0];
+    int count = 0;
+    builder->span = copy->span;
+    for (int o = 0; o < copy->operand_count; o++) {
+        operands[count++] = o == tile ? multi_buffer_stage(pipeline, builder, buffer, filled[1])
+                                      : value_copy_slice(builder, copy->operands[o], region, map);
+        for (int i = 0; i < 2 && o == tile && by_tensor; i++) operands[count++] = filled[i];
     }
+    if (exists) operands[count++] = exists;
+    Op *begun =
+        build_op(builder, by_tensor ? OP_tma_load : OP_copy_async, count, operands, 0, NULL);
+    begun->attrs = copy->attrs;
+    begun->attr_count = copy->attr_count;
+    if (exists) op_set_int(begun, ATTR_masked, 1);
+    op_set_int(begun, ATTR_stages, pipeline->stages);
+    return begun;
+}
+
+/* To their stages, and a group of them. */
+static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *stage, Value *exists,
+                           Map *map)
+{
+    const Span span = builder->span;
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        multi_buffer_copy(pipeline, builder, &pipeline->buffers.data[i],
+                          (Value *const[2]){NULL, stage}, exists, pipeline->loop->regions[0], map);
     builder->span = span;
     build_op(builder, OP_copy_commit, 0, NULL, 0, NULL);
 }
 
-/* In the loop: whether there is the iteration that copies are ahead for. */
-static Value *goes_on(const Pipeline *pipeline, Builder *builder)
+/* In a loop that runs the end is behind the beginning. */
+static Value *goes_on(const Pipeline *pipeline, Builder *builder, Value *index)
 {
     const Op *loop = pipeline->loop;
-    Value *index = loop->regions[0]->arguments[0], *step = operand(loop, step);
-    /* in a loop that runs the end is behind the beginning */
-    if (!loop_counts_to(loop, operand(loop, begin), -pipeline->ahead))
-        return loop_has_iteration(loop, builder, index, pipeline->ahead,
-                                  loop_ahead(builder, index, step, pipeline->ahead));
     Builder outside = builder_before(pipeline->loop);
-    Value *limit = loop_ahead(&outside, operand(loop, end), step, -pipeline->ahead);
+    Value *limit = loop_ahead(&outside, operand(loop, end), operand(loop, step), -pipeline->ahead);
     return build_cmp(builder, "lt", index, limit);
 }
-
-static void copy_first_iterations(const Pipeline *pipeline)
-{
-    Builder builder = builder_before(pipeline->loop);
-    Value *const *bounds = pipeline->loop->operands;
-    for (int iteration = 0; iteration < pipeline->ahead; iteration++) {
-        Value *index =
-            iteration ? loop_ahead(&builder, bounds[0], bounds[2], iteration) : bounds[0];
-        Value *exists = loop_has_iteration(pipeline->loop, &builder, bounds[0], iteration, index);
-        copy_iteration(pipeline, &builder, index, build_const(&builder, DTYPE_i32, iteration),
-                       exists);
-    }
-}
-
-static void yield_stages(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
-{
-    Builder builder = builder_before(region_terminator(pipeline->loop->regions[0]));
-    Value *read = arguments[STAGE_READ], *is_last;
-    Value *next = multi_buffer_next(pipeline, &builder, read, &is_last);
-    Value *free = pipeline->open ? arguments[STAGE_BEFORE] : read;
-    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){next, read, free, read});
-}
-
-/* Waits for this iteration's copies and begins those of the iteration n - 1 later. */
-static void advance(const Pipeline *pipeline, Op *before, Value *const arguments[STAGE_VALUES])
-{
-    const Op *loop = pipeline->loop;
-    const int ahead = pipeline->ahead;
-    Builder builder = builder_before(before);
-    Value *index = loop->regions[0]->arguments[0], *step = operand(loop, step);
-    Op *wait = build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
-    op_set_int(wait, ATTR_count, ahead - 1);
-    Value *exists = goes_on(pipeline, &builder);
-    copy_iteration(pipeline, &builder, loop_ahead(&builder, index, step, ahead),
-                   arguments[STAGE_FREE], exists);
-}
-
-static void build_pipeline(Pipeline *pipeline)
-{
-    Value *arguments[STAGE_VALUES], *first[STAGE_VALUES];
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
-        Builder builder =
-            buffer->is_shared ? builder_after(buffer->alloc) : builder_before(pipeline->loop);
-        multi_buffer_make_stages(pipeline, &builder, buffer);
-    }
-    copy_first_iterations(pipeline);
-    const int stages[STAGE_VALUES] = {0, pipeline->stages - 1, pipeline->ahead, 0};
-    Builder before = builder_before(pipeline->loop);
-    for (int i = 0; i < STAGE_VALUES; i++) first[i] = build_const(&before, DTYPE_i32, stages[i]);
-    multi_buffer_carry(pipeline, first, arguments);
-    advance(pipeline, pipeline->buffers.data[0].copy, arguments);
-    yield_stages(pipeline, arguments);
-    multi_buffer_move_uses(pipeline, arguments);
-    if (pipeline->open) multi_buffer_leave_in_flight(pipeline);
-}
-
-/* ---- by TMA ---- */
-
-/* One of the threads that compute tells it:
- *
- *     for s below the iterations ahead: begin the copies of iteration s, if there is one
- *     for each iteration k: barrier, behind which the stage is free that was read last; begin
- *         the copies of the iteration that comes there, if there is one; wait until stage
- *         k mod n is filled; the rest of the body
- */
-
-enum { STAGE_FILLED = STAGE_LAST /* the parity of the stage that is read */ };
 
 /* The copies of the iteration so many behind the one with this index, if there is one. */
 static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *index,
                             int iterations, Value *stage)
 {
-    const Region *body = pipeline->loop->regions[0];
-    Value *later = loop_ahead(builder, index, operand(pipeline->loop, step), iterations);
-    Value *exists = loop_has_iteration(pipeline->loop, builder, index, iterations, later);
-    Builder inside = builder_before(build_branch(builder, exists)->regions[0]->last);
+    const Op *loop = pipeline->loop;
+    const bool by_threads = pipeline->filling == FILLED_BY_THREADS,
+               counts_down = by_threads && index == loop->regions[0]->arguments[0] &&
+                             loop_counts_to(loop, operand(loop, begin), -pipeline->ahead);
+    Value *exists = counts_down ? goes_on(pipeline, builder, index) : NULL;
+    Value *later = loop_ahead(builder, index, operand(loop, step), iterations);
+    if (!exists) exists = loop_has_iteration(loop, builder, index, iterations, later);
     Map map = {0};
-    map_set(pipeline->pass->arena, &map, body->arguments[0], later);
-    multi_buffer_fill(pipeline, &inside, 0, stage, body, &map);
+    map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], later);
+    if (by_threads) {
+        copy_iteration(pipeline, builder, stage, exists, &map);
+        return;
+    }
+    Builder inside = builder_before(build_branch(builder, exists)->regions[0]->last);
+    multi_buffer_fill(pipeline, &inside, 0, stage, loop->regions[0], &map);
+}
+
+static void make_stages(Pipeline *pipeline)
+{
+    Builder before = builder_before(pipeline->loop);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
+        Builder builder = buffer->is_shared ? builder_after(buffer->alloc) : before;
+        multi_buffer_make_stages(pipeline, &builder, buffer);
+    }
+    if (pipeline->filling == FILLED_BY_TENSOR) multi_buffer_make_barriers(pipeline, &before);
 }
 
 static void begin_first_iterations(const Pipeline *pipeline)
@@ -330,54 +277,61 @@ static void begin_first_iterations(const Pipeline *pipeline)
     }
 }
 
+enum { STAGE_FILLED = STAGE_LAST /* by TMA: the parity of the stage that is read */ };
+
 static void carry(Pipeline *pipeline, Value *arguments[STAGE_VALUES])
 {
-    const int stages[STAGE_VALUES] = {0, pipeline->stages - 1, pipeline->ahead, [STAGE_FILLED] = 0};
+    const int stages[STAGE_VALUES] = {0, pipeline->stages - 1, pipeline->ahead, 0};
     Builder builder = builder_before(pipeline->loop);
     Value *first[STAGE_VALUES];
     for (int i = 0; i < STAGE_VALUES; i++) first[i] = build_const(&builder, DTYPE_i32, stages[i]);
     multi_buffer_carry(pipeline, first, arguments);
 }
 
+/* Waits for this iteration's copies and begins those of the iterations ahead. By TMA one of the
+ * threads does: behind a barrier, behind which the stage is free that was read last. */
+static void take_iteration(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
+{
+    const bool by_threads = pipeline->filling == FILLED_BY_THREADS;
+    const Region *body = pipeline->loop->regions[0];
+    Builder builder = builder_before(by_threads ? pipeline->buffers.data[0].copy : body->first);
+    if (by_threads)
+        op_set_int(build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL), ATTR_count,
+                   pipeline->ahead - 1);
+    else
+        build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
+    begin_iteration(pipeline, &builder, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
+    if (by_threads) return;
+    Value *taken[3] = {pipeline->channels.data[0].barriers, arguments[STAGE_READ],
+                       arguments[STAGE_FILLED]};
+    op_set_int(build_op(&builder, OP_consumer_wait, 3, taken, 0, NULL), ATTR_tma, 1);
+}
+
+static void yield_stages(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
+{
+    Builder builder = builder_before(region_terminator(pipeline->loop->regions[0]));
+    Value *read = arguments[STAGE_READ], *next[2] = {NULL, read}, *is_last;
+    Value *free = pipeline->open ? arguments[STAGE_BEFORE] : read;
+    if (pipeline->filling == FILLED_BY_THREADS)
+        next[0] = multi_buffer_next(pipeline, &builder, read, &is_last);
+    else
+        multi_buffer_advance(pipeline, &builder, read, arguments[STAGE_FILLED], next);
+    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){next[0], read, free, next[1]});
+}
+
 static void fill(Pipeline *pipeline)
 {
-    Value *arguments[STAGE_VALUES], *next[2];
-    Builder before = builder_before(pipeline->loop);
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        multi_buffer_make_stages(pipeline, &before, &pipeline->buffers.data[i]);
-    before.span = pipeline->loop->span;
-    multi_buffer_make_barriers(pipeline, &before);
+    Value *arguments[STAGE_VALUES];
+    make_stages(pipeline);
     begin_first_iterations(pipeline);
     carry(pipeline, arguments);
-    Region *body = pipeline->loop->regions[0];
-    Builder start = builder_before(body->first), end = builder_before(region_terminator(body));
-    build_op(&start, OP_barrier, 0, NULL, 0, NULL);
-    begin_iteration(pipeline, &start, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
-    Value *read = arguments[STAGE_READ], *parity = arguments[STAGE_FILLED];
-    Value *taken[3] = {pipeline->channels.data[0].barriers, read, parity};
-    op_set_int(build_op(&start, OP_consumer_wait, 3, taken, 0, NULL), ATTR_tma, 1);
-    multi_buffer_advance(pipeline, &end, read, parity, next);
-    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){
-                                     [STAGE_READ] = next[0],
-                                     [STAGE_BEFORE] = read,
-                                     [STAGE_FREE] = pipeline->open ? arguments[STAGE_BEFORE] : read,
-                                     [STAGE_FILLED] = next[1]});
+    take_iteration(pipeline, arguments);
+    yield_stages(pipeline, arguments);
     multi_buffer_move_uses(pipeline, arguments);
     if (pipeline->open) multi_buffer_leave_in_flight(pipeline);
 }
 
 /* ---- all loops ---- */
-
-static void build_filling(Pipeline *pipeline, Plan *plan)
-{
-    switch (pipeline->filling) {
-    case FILLED_BY_NOBODY: break;
-    case FILLED_BY_THREADS: build_pipeline(pipeline); break;
-    case FILLED_BY_TENSOR: fill(pipeline); break;
-    case FILLED_BY_PRODUCERS:
-    case FILLED_BY_PLAN: split(pipeline, plan); break;
-    }
-}
 
 static void pipeline_region(const Pass *pass, Region *region)
 {
@@ -397,7 +351,10 @@ static void pipeline_region(const Pass *pass, Region *region)
         plan_fit_stages(&pipeline);
         analysis_invalidate(pass->context);
         plan_loop(&pipeline, &plan);
-        build_filling(&pipeline, &plan);
+        if (pipeline.filling > FILLED_BY_TENSOR)
+            split(&pipeline, &plan);
+        else if (pipeline.filling != FILLED_BY_NOBODY)
+            fill(&pipeline);
     }
 }
 

@@ -167,9 +167,12 @@ Value *multi_buffer_number(Builder *builder, int value); /* an i32 */
 void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer);
 Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                           Value *stage);
-/* Copies what `value` needs of the region to the builder's place; `map` says what is there already.
- */
-Value *multi_buffer_copy_slice(Builder *builder, Value *value, const Region *region, Map *map);
+/* A tile of that type among `stages`. */
+Value *multi_buffer_view(Builder *builder, Value *stages, Value *stage, const Type *type);
+/* The buffer's copy to a stage, filled[1] of the barriers filled[0], or of none; if `exists`, or
+ * that is NULL. */
+Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                      Value *const filled[2], Value *exists, const Region *region, Map *map);
 /* The loop with i32 values that begin as `first` after its own; *arguments are its iterations'. */
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
                         Value *arguments[STAGE_VALUES]);

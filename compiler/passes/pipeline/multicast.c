@@ -13,7 +13,7 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Kernel *kernel = pipeline->pass->kernel;
     const Type *i32 = type_scalar(kernel->types, DTYPE_i32);
     Map map = {0};
-    Value *along = multi_buffer_copy_slice(builder, operand(launch, x), kernel->host, &map);
+    Value *along = value_copy_slice(builder, operand(launch, x), kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
     Value *odd = build2(builder, OP_rem, along, multi_buffer_number(builder, pipeline->cluster));
     pipeline->paired = build_cmp(builder, "eq", odd, multi_buffer_number(builder, 0));
@@ -86,7 +86,7 @@ void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *b
     builder->span = copy->span;
     for (int i = 0; i < copy->operand_count; i++)
         if (i != operand_index(copy, tile))
-            offsets[i] = multi_buffer_copy_slice(builder, copy->operands[i], region, map);
+            offsets[i] = value_copy_slice(builder, copy->operands[i], region, map);
     Value *own = build2(builder, OP_shl, multi_buffer_number(builder, 1), pipeline->rank);
     Value *both = multi_buffer_number(builder, (1 << pipeline->cluster) - 1);
     copy_half(pipeline, builder, buffer, pipeline->rank,

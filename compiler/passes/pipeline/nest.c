@@ -8,6 +8,8 @@
  * outer loop, too: the next tile's copies are in flight while consumers store this one. */
 #include "passes/pipeline/multi_buffer.h"
 
+#include "ir/rebuild.h"
+
 /* ---- producers ---- */
 
 static void yield_stage(Builder *builder, Value *const carried[2])
@@ -23,8 +25,7 @@ static Op *copy_level(const Pipeline *pipeline, Builder *builder, const Op *leve
     const int count = level->code == OP_for ? 3 : 1;
     Value *operands[5];
     for (int i = 0; i < count; i++)
-        operands[i] =
-            multi_buffer_copy_slice(builder, level->operands[i], pipeline->pass->launch, map);
+        operands[i] = value_copy_slice(builder, level->operands[i], pipeline->pass->launch, map);
     operands[count] = carried[0];
     operands[count + 1] = carried[1];
     Op *op = build_op(builder, level->code, level->code == OP_for ? 5 : 1, operands, 2,

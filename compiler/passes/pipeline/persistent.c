@@ -96,7 +96,7 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
     builder.span = launch->span;
     for (int d = 0; d < 3; d++) {
         Value *extent =
-            multi_buffer_copy_slice(&builder, operand_list(launch, x)[d], pass->kernel->host, &map);
+            value_copy_slice(&builder, operand_list(launch, x)[d], pass->kernel->host, &map);
         tile.extent[d] = build_cast(&builder, DTYPE_i32, extent);
         assume_positive(&builder, tile.extent[d]);
     }

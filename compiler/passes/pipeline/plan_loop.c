@@ -375,22 +375,13 @@ static bool plan_wgmma(Pipeline *pipeline, Op *dot)
     return !whole;
 }
 
-static void add_bytes(Op *op, void *context)
-{
-    if (op->code == OP_shared_alloc) *(int64_t *)context += type_bytes(op->results[0].type);
-}
-
 /* Nothing but memory is waited for: so many copies are in flight beside what is read, as the text
  * asks stages, if a second block still has room. */
 static void add_stage(Pipeline *pipeline)
 {
     const Pass *pass = pipeline->pass;
-    int64_t beside = 0, bytes = 0;
     if (region_has_with(pipeline->loop->regions[0], DOT)) return;
-    region_visit(pass->launch, add_bytes, &beside);
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        bytes += type_bytes(pipeline->buffers.data[i].alloc->results[0].type);
-    if (beside + bytes * pipeline->stages >
+    if (region_shared_bytes(pass->launch) + multi_buffer_bytes(pipeline) * pipeline->stages >
         pass->target->shared_bytes / COST_BLOCKS_PER_SM - COST_SHARED_MARGIN)
         return;
     pipeline->ahead++;

@@ -54,16 +54,11 @@ static const Value *view_of(const Op *op)
     return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
 }
 
-static const Parameter *parameter_of(const Value *view)
-{
-    return pointer_parameter(view->op->parent->kernel, operand(view->op, pointer));
-}
-
 static bool touches_global_of(const Op *earlier, const Op *later)
 {
     const Value *a = view_of(earlier), *b = view_of(later);
     if (!a || !b) return false;
-    const Parameter *x = parameter_of(a), *y = parameter_of(b);
+    const Parameter *x = memory_parameter(a), *y = memory_parameter(b);
     return x == y || !x || !y;
 }
 
@@ -98,7 +93,7 @@ static void note_write(Op *op, void *context)
         return;
     const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
     if (memory && memory->type->kind != TYPE_VIEW) return;
-    const Parameter *parameter = memory ? parameter_of(memory) : NULL;
+    const Parameter *parameter = memory ? memory_parameter(memory) : NULL;
     if (!parameter)
         pass->writes_any = true;
     else
@@ -114,7 +109,7 @@ void launch_note_writes(Pass *pass)
 
 bool launch_writes(const Pass *pass, const Value *view)
 {
-    const Parameter *parameter = parameter_of(view);
+    const Parameter *parameter = memory_parameter(view);
     return pass->writes_any || !parameter || map_has(&pass->written, parameter);
 }
 

@@ -323,19 +323,6 @@ static bool has_known_grid(const Pass *pass, const Op *launch)
     return true;
 }
 
-static void look_for_waits(Op *op, void *context)
-{
-    if (op->code == OP_atomic || op->code == OP_element_atomic || op->code == OP_while)
-        *(bool *)context = true;
-}
-
-static bool may_differ(const Op *launch)
-{
-    bool may_wait = false;
-    region_visit(launch_region(launch), look_for_waits, &may_wait);
-    return !may_wait && !op_attr(launch, ATTR_panel);
-}
-
 /* Why blocks cannot do the work of several, whatever their loop does; NULL: they can. */
 static const char *fault_of_launch(const Pipeline *pipeline)
 {
@@ -343,7 +330,8 @@ static const char *fault_of_launch(const Pipeline *pipeline)
     if (pipeline->nested) return "the loop is within another one, or a branch";
     if (!pipeline->by_tensor) return "not all copies are TMA loads";
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
-    if (!may_differ(launch)) return "they wait for others, or the author orders them";
+    if (launch_may_wait(launch) || op_attr(launch, ATTR_panel))
+        return "they wait for others, or the author orders them";
     return has_known_grid(pipeline->pass, launch) ? NULL : "their number depends on keys";
 }
 

@@ -38,21 +38,13 @@ typedef struct Prefetch {
     int distance;   /* iterations ahead */
 } Prefetch;
 
-/* NULL: it is not known. */
-static const Parameter *parameter_of(const Prefetch *prefetch, const Value *memory)
-{
-    return memory->type->kind == TYPE_VIEW
-               ? pointer_parameter(prefetch->kernel, operand(memory->op, pointer))
-               : NULL;
-}
-
 static void note_global_write(Op *op, void *context)
 {
     Prefetch *prefetch = context;
     const bool writes = op_has(op, STORES) || op->code == OP_tma_store;
     const Value *memory = writes ? op_memory(op) : NULL;
     if (!memory || memory->type->kind == TYPE_SHARED || memory->type->kind == TYPE_LOCAL) return;
-    const Parameter *parameter = parameter_of(prefetch, memory);
+    const Parameter *parameter = memory_parameter(memory);
     prefetch->writes |= !parameter;
     if (parameter) map_set(prefetch->kernel->arena, &prefetch->written, parameter, op);
 }
@@ -65,7 +57,7 @@ static Value *view_of(const Op *load)
 /* Its memory is what the loop writes, too, or may be. */
 static bool is_written(const Prefetch *prefetch, const Op *load)
 {
-    const Parameter *parameter = parameter_of(prefetch, view_of(load));
+    const Parameter *parameter = memory_parameter(view_of(load));
     return prefetch->writes || (prefetch->written.count && !parameter) ||
            map_has(&prefetch->written, parameter);
 }
@@ -270,22 +262,10 @@ static int choose_distance(const Prefetch *prefetch, const char **limit)
     return distance;
 }
 
-/* Copies what `value` needs of the loop's body to the builder's place, with the loop variable as
- * `map` says. */
-static Value *copy_slice(Builder *builder, Value *value, const Region *body, Map *map)
-{
-    Value *copied = map_get(map, value);
-    if (copied) return copied;
-    if (!value->op || value->op->parent != body) return value;
-    for (int i = 0; i < value->op->operand_count; i++)
-        copy_slice(builder, value->op->operands[i], body, map);
-    op_clone(builder, value->op, map);
-    return map_get(map, value);
-}
-
 static Value *copy_load(Builder *builder, const Op *load, const Region *body, Map *map)
 {
-    for (int i = 0; i < load->operand_count; i++) copy_slice(builder, load->operands[i], body, map);
+    for (int i = 0; i < load->operand_count; i++)
+        value_copy_slice(builder, load->operands[i], body, map);
     Op *copy = op_clone(builder, load, map);
     return copy->results;
 }

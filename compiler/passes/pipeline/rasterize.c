@@ -20,14 +20,8 @@
 typedef struct Traits {
     bool uses[2];   /* the block's index along x, y, in what pipelined loops copy */
     bool pipelined; /* a loop that copies operands of a product ahead */
-    bool may_wait;
     int rises; /* the dimension along which blocks have more and more iterations to do; -1: none */
 } Traits;
-
-static void find_dot(Op *op, void *context)
-{
-    *(bool *)context |= is_dot(op);
-}
 
 static ValueAnswer finds_index(const Value *value, void *context)
 {
@@ -51,27 +45,13 @@ static void look_at_iterations(const Op *loop, Traits *traits)
         if (block_trend_of_trips(loop, dim) == TREND_RISES) traits->rises = dim;
 }
 
-static void look_at_loop(Op *loop, Traits *traits)
+static void look_at_loop(Op *loop, void *context)
 {
-    bool multiplies = false;
-    if (op_int(loop, ATTR_stages, 0) < 1) return;
-    region_visit(loop->regions[0], find_dot, &multiplies);
-    if (!multiplies) return;
+    Traits *traits = context;
+    if (op_int(loop, ATTR_stages, 0) < 1 || !region_has_with(loop->regions[0], DOT)) return;
     traits->pipelined = true;
     region_visit(loop->regions[0], look_at_copy, traits);
     look_at_iterations(loop, traits);
-}
-
-static void look(Op *op, void *context)
-{
-    Traits *traits = context;
-    switch (op->code) {
-    case OP_for: look_at_loop(op, traits); break;
-    case OP_atomic:
-    case OP_element_atomic:
-    case OP_while: traits->may_wait = true; break;
-    default: break;
-    }
 }
 
 /* A group has a column: that is said for those who divide by their number. */
@@ -177,7 +157,7 @@ static const char *turn_iteration(Kernel *kernel, Op *launch, int dim)
 static const char *order_blocks(Kernel *kernel, Op *launch, const Traits *traits)
 {
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
-    if (traits->may_wait) return "they may wait for each other";
+    if (launch_may_wait(launch)) return "they may wait for each other";
     if (traits->uses[0] && traits->uses[1]) return rasterize_launch(kernel, launch);
     return traits->rises >= 0 ? turn_iteration(kernel, launch, traits->rises)
                               : "what their loops copy does not go by both of its indices";
@@ -189,7 +169,7 @@ bool pass_rasterize(Kernel *kernel, PassContext *context)
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
         Traits traits = {.rises = -1};
-        region_visit(launch_region(op), look, &traits);
+        region_visit_those(launch_region(op), OP_for, look_at_loop, &traits);
         const char *fault = traits.pipelined ? order_blocks(kernel, op, &traits) : NULL;
         if (fault)
             kernel_remark(kernel, kernel->span, "blocks are taken in the order of the grid: %s",

@@ -90,8 +90,7 @@ static ValueAnswer copy_outside(const Value *value, void *context)
     const Copying *to = context;
     if (!value->op) return VALUE_ENOUGH;
     if (multi_buffer_is_inside(value->op, to->pipeline->loop->regions[0])) return VALUE_OPERANDS;
-    multi_buffer_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch,
-                            to->map);
+    value_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch, to->map);
     return VALUE_ENOUGH;
 }
 
@@ -102,26 +101,10 @@ static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value,
 }
 
 static void copy_buffer(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
-                        Value *const stage[2], const Region *region, Map *map)
+                        Value *const filled[2], const Region *region, Map *map)
 {
-    Value *operands[4 + TYPE_RANK];
-    const Op *copy = buffer->copy;
-    const int tile = operand_index(copy, tile);
-    int count = 0;
-    builder->span = copy->span;
-    for (int o = 0; o < copy->operand_count; o++) {
-        operands[count++] = o == tile
-                                ? multi_buffer_stage(pipeline, builder, buffer, stage[1])
-                                : multi_buffer_copy_slice(builder, copy->operands[o], region, map);
-        for (int i = 0; i < 2 && o == tile && pipeline->by_tensor; i++)
-            operands[count++] = stage[i];
-    }
-    Op *begun = build_op(builder, pipeline->by_tensor ? OP_tma_load : OP_copy_async, count,
-                         operands, 0, NULL);
-    begun->attrs = copy->attrs;
-    begun->attr_count = copy->attr_count;
-    op_set_int(begun, ATTR_stages, pipeline->stages);
-    op_set_int(begun, ATTR_multi_buffer, 1);
+    Op *copy = multi_buffer_copy(pipeline, builder, buffer, filled, NULL, region, map);
+    op_set_int(copy, ATTR_multi_buffer, 1);
 }
 
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
@@ -166,8 +149,7 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
     const Op *loop = pipeline->loop;
     Value *operands[5];
     for (int i = 0; i < 3; i++)
-        operands[i] =
-            multi_buffer_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
+        operands[i] = value_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const Op *copy = pipeline->buffers.data[r].copy;
         for (int i = 0; i < copy->operand_count; i++)

@@ -436,16 +436,11 @@ static void regroup(Kernel *kernel, Arena *arena, Region *region, int64_t room)
     }
 }
 
-static void take_room(Op *op, void *context)
-{
-    if (op->code == OP_shared_alloc) *(int64_t *)context -= type_bytes(op->results[0].type);
-}
-
 static int64_t find_room(const Target *target, const Op *launch)
 {
-    int64_t room = target->shared_bytes - COST_SHARED_MARGIN_SPLIT;
+    const int64_t room = target->shared_bytes - COST_SHARED_MARGIN_SPLIT -
+                         region_shared_bytes(launch_region(launch));
     if (region_has(launch_region(launch), OP_mbarrier_init)) return -1;
-    region_visit(launch_region(launch), take_room, &room);
     return room > 0 ? room : 0;
 }
 
