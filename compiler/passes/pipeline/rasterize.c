@@ -154,7 +154,7 @@ static const char *turn_iteration(Kernel *kernel, Op *launch, int dim)
 }
 
 /* NULL, or why they stay in the order of the grid. */
-static const char *order_blocks(Kernel *kernel, Op *launch, const Traits *traits)
+static const char *choose_order(Kernel *kernel, Op *launch, const Traits *traits)
 {
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (launch_may_wait(launch)) return "they may wait for each other";
@@ -170,7 +170,7 @@ bool pass_rasterize(Kernel *kernel, PassContext *context)
         if (op->code != OP_launch) continue;
         Traits traits = {.rises = -1};
         region_visit_those(launch_region(op), OP_for, look_at_loop, &traits);
-        const char *fault = traits.pipelined ? order_blocks(kernel, op, &traits) : NULL;
+        const char *fault = traits.pipelined ? choose_order(kernel, op, &traits) : NULL;
         if (fault)
             kernel_remark(kernel, kernel->span, "blocks are taken in the order of the grid: %s",
                           fault);
