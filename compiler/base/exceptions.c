@@ -102,6 +102,8 @@ static const struct {
     {DIAG_parallel_return, "ValueError"},
     {DIAG_loop_unsettled, "ValueError"},
     {DIAG_parallel_extent, "ValueError"},
+    {DIAG_in_parallel, "ValueError"},
+    {DIAG_threads_part, "ValueError"},
     {DIAG_reducer_use, "ValueError"},
     {DIAG_unnamed_tile, "ValueError"},
     {DIAG_configurations_failed, "ValueError"},

@@ -159,10 +159,31 @@ class Listing(Compiled):
     def __call__(self, *args, **kwargs):
         for i, unused in self.dropped.items():
             args = args[:i] + (unused,) + args[i:]
+        if None in [arg if arg is None else 0 for arg in args]:
+            args = self.with_unused(args)
         for i in self.pointers:
             if i < len(args) and type(args[i]) is int:
                 args = args[:i] + (Address(args[i]),) + args[i + 1 :]
         return super().__call__(*args, **kwargs)
+
+    def with_unused(self, args):
+        """A tensor that nothing in the kernel reads or writes need not be there: None stands for it."""
+        known = self.structure()
+        if known is None:
+            return args
+        accesses = {known.parameters[i].name.decode(): known.parameters[i].access for i in range(known.parameter_count)}
+        tensors = {name: (code, shape) for name, code, shape, _ in tensors_of(known)}
+        extents = {}
+        for name, arg in zip(self.parameters, args):
+            facts = arrays.facts_of(arg) if name in tensors and arg is not None else None
+            if facts is not None:
+                extents.update(zip(tensors[name][1], facts.shape))
+        made = list(args)
+        for i, (name, arg) in enumerate(zip(self.parameters, args)):
+            if arg is None and name in tensors and accesses.get(name) == 0:
+                code, shape = tensors[name]
+                made[i] = Unused(code, tuple([extent if isinstance(extent, int) else extents.get(extent, 0) for extent in shape]))
+        return tuple(made)
 
     def call(self, args, kwargs, stream=None):
         given = super().call(args, kwargs, stream)
