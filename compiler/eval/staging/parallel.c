@@ -756,6 +756,14 @@ Object *masked_init(Eval *eval, Object *function, int rank, Value *const *indice
 
 /* ---- what the block does as a whole ---- */
 
+/* All iterations are at hand, and none of them is left out. */
+static bool is_all(const Parallel *parallel)
+{
+    bool whole = parallel->mask == NULL;
+    for (int i = 0; i < parallel->rank; i++) whole &= parallel->starts[i] == NULL;
+    return whole;
+}
+
 bool masked_allow(Eval *eval, const BuiltinRow *row, Span at)
 {
     static const char *const COLLECTIVE[] = {
@@ -766,6 +774,7 @@ bool masked_allow(Eval *eval, const BuiltinRow *row, Span at)
     const Parallel *parallel = eval->parallel;
     if (parallel == NULL || strcmp(row->module, "__core__") != 0) return true;
     if (parallel->all_come && parallel->mask == NULL) return true;
+    if (strcmp(row->name, "grid_sync") == 0 && is_all(parallel)) return true;
     for (size_t i = 0; i < sizeof COLLECTIVE / sizeof *COLLECTIVE; i++)
         if (strcmp(row->name, COLLECTIVE[i]) == 0) {
             FAIL(eval, in_parallel, at, "an operation of the whole block");
