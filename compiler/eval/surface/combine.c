@@ -180,13 +180,22 @@ Object *core_item(Eval *eval, const Bound *bound)
                 type_text(eval->arena, type));
 }
 
+/* A shared tile, or what was read of one. */
+static bool is_of_shared(const Object *object)
+{
+    const Type *type = argument_type(object);
+    if (type != NULL && type->kind == TYPE_SHARED) return true;
+    const Op *op = object->kind == OBJECT_IR ? object->as.ir.value->op : NULL;
+    return op != NULL && op->code == OP_element_load &&
+           operand(op, memory)->type->kind == TYPE_SHARED;
+}
+
 Object *core_item_ptr(Eval *eval, const Bound *bound)
 {
-    const Type *type = argument_type(bound->values[0]);
-    if (type != NULL && type->kind != TYPE_VIEW)
+    if (is_of_shared(bound->values[0]))
         return raise_python(eval, "NotImplementedError",
-                            "item_ptr() of what is in no global memory: shared memory has no "
-                            "addresses that are numbers: pass the tensor, or a part of it",
+                            "item_ptr() of a shared tensor: shared memory has no addresses that "
+                            "are numbers: pass the tensor, or a part of it",
                             bound->at);
     Value *view = argument_value(eval, bound->values[0], TYPE_VIEW, "what has an address",
                                  "a place in global memory", bound->at);
