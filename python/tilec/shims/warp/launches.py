@@ -19,6 +19,7 @@ from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import tape as _tape
 from warp import types
+from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
 from warp.types import Struct, _Composite, _Type, as_type, scalar_base
 
@@ -94,8 +95,11 @@ def _reordered(error):
 
 class Kernel:
     def __init__(self, func=None, key=None, module=None, options=None, around=None, enable_backward=None, remote=None,
-                 launch_bounds=None, grid_stride=None, **ignored):
+                 launch_bounds=None, grid_stride=None, **more):
+        if more.get("code_transformers"):
+            raise NotImplementedError("code_transformers are not taken: kernels are compiled from their files' text")
         self.func = func
+        self.more_options = more  # of Warp's own compiler
         self.key = self.__name__ = key or func.__name__
         self.around = around
         self.module = module if isinstance(module, Module) else get_module(func.__module__)
@@ -195,10 +199,13 @@ class Module:
     """The kernels of a file's: they are compiled when they are launched."""
 
     def __init__(self, name):
+        from warp import config
+
         self.name = name
         self.options = {
             "max_unroll": 16, "enable_backward": True, "fast_math": False, "fuse_fp": True, "lineinfo": False, "cuda_output": None, "mode": None,
             "optimization_level": None, "block_dim": 256, "compile_time_trace": False, "strip_hash": False, "extra_build_options": None,
+            "deterministic": config.deterministic, "deterministic_max_records": 0,
         }
         self.kernels, self.functions, self.structs = {}, {}, {}
 
@@ -207,6 +214,20 @@ class Module:
 
     def unload(self):
         pass
+
+    def hash_module(self):
+        """Of its kernels and of the options that Warp's compiler has for them."""
+        from warp import config
+
+        made = Digest().value([config.verify_fp, config.fast_math, config.legacy_scalar_return_types])
+        for name, value in sorted(self.options.items()):
+            made.add(name).value(getattr(config, name, None) if value is None else value)
+        for kernel in sorted(self.kernels.values(), key=lambda one: one.key):
+            made.kernel(kernel).several("overloads", [part for key in sorted(kernel.overloads, key=repr) for part in key])
+        return made.bytes()
+
+    def get_module_hash(self, block_dim=None):
+        return self.hash_module()
 
     def mark_modified(self):
         """What its kernels' names mean is asked anew when they are launched."""
@@ -224,11 +245,53 @@ def get_module(name):
     return _modules[name]
 
 
-def kernel(f=None, *, enable_backward=None, module=None, name=None, **options):
-    module = get_module(module) if isinstance(module, str) and module != "unique" else module if isinstance(module, Module) else None
-    if f is None:
-        return lambda given: Kernel(given, key=name, module=module, enable_backward=enable_backward, around=_source.surroundings(1), **options)
-    return Kernel(f, key=name, module=module, enable_backward=enable_backward, around=_source.surroundings(1), **options)
+def _check_module_options(options, module):
+    if options is None:
+        return
+    if not isinstance(options, dict):
+        raise TypeError(f"module_options must be a dict, got {type(options).__name__}")
+    if module != "unique":
+        raise ValueError('module_options are for kernels with module="unique"')
+    valid = Module("").options
+    wrong = [name for name in options if name not in valid]
+    if wrong:
+        raise ValueError(f"Unknown module options: {', '.join(wrong)}. Valid options: {', '.join(sorted(valid))}")
+    most = options.get("deterministic_max_records", 0)
+    if type(most) is not int:
+        raise TypeError(f"deterministic_max_records must be an integer, got {type(most).__name__}")
+    if most < 0:
+        raise ValueError("deterministic_max_records must not be negative")
+
+
+_unique = {}  # kernels of modules of their own
+
+
+def _make_unique(given, name, options, around, settings):
+    """The kernel of a module of its own: that which is there already, if it means the same."""
+    module = Module("")
+    module.options.update(options or {})
+    made = Kernel(given, key=name, module=module, around=around, **settings)
+    digest = Digest().kernel(made).value(sorted(module.options.items()))
+    key = digest.bytes()
+    if digest.is_whole and key in _unique:
+        return _unique[key]
+    module.name = f"{given.__module__}_{made.key}_{key.hex()[:8]}" + ("" if digest.is_whole else f"_{len(_unique)}")
+    _modules[module.name] = module
+    _unique[key if digest.is_whole else module.name] = made
+    return made
+
+
+def kernel(f=None, *, enable_backward=None, module=None, module_options=None, name=None, **options):
+    _check_module_options(module_options, module)
+    settings = {"enable_backward": enable_backward, **options}
+
+    def made(given, around):
+        if module == "unique":
+            return _make_unique(given, name, module_options, around, settings)
+        owner = get_module(module) if isinstance(module, str) else module if isinstance(module, Module) else None
+        return Kernel(given, key=name, module=owner, around=around, **settings)
+
+    return made(f, _source.surroundings(1)) if f is not None else lambda given: made(given, _source.surroundings(1))
 
 
 def overload(kernel, arg_types=None):
