@@ -63,10 +63,17 @@ class File:
 _files = {}
 
 
+def _version(path):
+    told = os.stat(path)
+    return told.st_mtime_ns, told.st_size
+
+
 def file_of(path):
-    if path not in _files:
-        _files[path] = File(path)
-    return _files[path]
+    """As it is now: programs write files, and import them again."""
+    version = _version(path)
+    if _files.get(path, (None,))[0] != version:
+        _files[path] = version, File(path)
+    return _files[path][1]
 
 
 # ---- modules ----
@@ -144,7 +151,7 @@ def module_of(functions, path, name, node=None):
             if _is_plain(value) or _is_elsewhere(value, folder):
                 plain[found] = value
     plain = dict(sorted(plain.items()))
-    key = path, text_of(plain).key()
+    key = path, _version(path), text_of(plain).key()
     if key not in _modules:
         told = name if name != "__main__" else os.path.splitext(os.path.basename(path))[0]
         folder = _folder_of(name, path) if name != "__main__" else os.path.dirname(path) or "."
