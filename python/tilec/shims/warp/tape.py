@@ -239,7 +239,7 @@ class Tape:
             if array.grad is None:
                 array.grad = arrays.clone(gradient, requires_grad=False)
             else:
-                array.grad.store(gradient.numpy())
+                arrays._copied(array.grad, gradient)
         self._unread()
         for record in reversed(self.launches):
             if len(record) == 2:
