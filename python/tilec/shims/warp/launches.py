@@ -403,7 +403,7 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     dims = _dims(dim)
     if any([extent == 0 for extent in dims]):
         return
-    if not isinstance(block_dim, list) and block_dim > kernel.most_threads:
+    if isinstance(block_dim, int) and block_dim > kernel.most_threads:
         raise RuntimeError(f"Error launching kernel: {kernel.key}, a block has {kernel.most_threads} threads at most, not {block_dim}: "
                            "Warp CUDA error 1: invalid argument")
     if adjoint:
