@@ -623,6 +623,11 @@ class indexedarray(metaclass=_IndexedClass):
         return indexedarray(self.data[tuple(chosen)], indices)
 
 
+for _name, _value in list(vars(array).items()):
+    if getattr(_value, "__qualname__", "").startswith("_mapped."):
+        setattr(indexedarray, _name, _value)
+
+
 class indexedarray1d(indexedarray):
     _rank = 1
 

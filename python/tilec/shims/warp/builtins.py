@@ -148,7 +148,7 @@ def transform_expand(t):
     return _types.transformation(float)(*t)
 
 
-def call_kind(function, kinds):
+def call_kind(function, kinds, structs=()):
     """The type of what it gives for arguments of these types, a tuple of several."""
     texts = [_Text("(", kind.__tile_remote__(), ", 0)") for kind in kinds]
 
@@ -160,12 +160,15 @@ def call_kind(function, kinds):
     from warp.arrays import array
 
     form = Kind(None)(*[array(numpy.zeros(MOST), dtype=kind) for kind in (_types.float64, _types.int64, _types.float64, _types.int64)])
-    return tuple([_kind_made(one) for one in form]) if isinstance(form, list) else _kind_made(form)
+    structs = {kind.key: kind for kind in (*kinds, *structs) if isinstance(kind, _types.Struct)}
+    return tuple([_kind_made(one, structs) for one in form]) if isinstance(form, list) else _kind_made(form, structs)
 
 
-def _kind_made(form):
+def _kind_made(form, structs):
     if form is None:
         return None
+    if len(form) == 1 and form[0] in structs:
+        return structs[form[0]]
     if len(form) == 1:
         return _scalar_named(form[0])
     return type(_made(form, iter([0] * MOST)))

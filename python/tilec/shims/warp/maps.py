@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import inspect
 import os
 import sys
 import tempfile
@@ -39,10 +40,13 @@ def _identity(function):
     if code is None:
         return function
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    return (code, *[(type(value), value) if isinstance(value, (int, float, str, bool)) else id(value) for value in cells])
+    text = code
+    if function.__name__ == "<lambda>" and not any([hasattr(one, "co_code") for one in code.co_consts]):
+        text = code.co_code, repr(code.co_consts), code.co_names, code.co_varnames, code.co_freevars, id(function.__globals__)
+    return (text, *[(type(value), value) if isinstance(value, (int, float, str, bool)) else id(value) for value in cells])
 
 
-def _text(inputs, counts, rank, results):
+def _text(inputs, counts, rank, results, words):
     """The kernel's, with what it is made of as names around it."""
     names = [f"i{d}" for d in range(rank)]
     parameters, given = [], []
@@ -55,7 +59,7 @@ def _text(inputs, counts, rank, results):
             parameters.append(f"x{number}: kinds[{number}]")
             given.append(f"x{number}")
     outs = [f"y{number}" for number in range(results)]
-    parameters += [f"y{number}: wp.array(dtype=found[{number}], ndim={rank})" for number in range(results)]
+    parameters += [f"y{number}: wp.{words[number]}(dtype=found[{number}], ndim={rank})" for number in range(results)]
     body = [f"        {', '.join(names)} = wp.tid()"]
     if results == 1:
         body.append(f"        y0[{', '.join(names)}] = function({', '.join(given)})")
@@ -87,18 +91,22 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=
     """What the function gives for the elements of the inputs, which are arrays, stretched to one shape, or values."""
     is_array = [_types.is_array(value) for value in inputs]
     if not any(is_array):
-        raise TypeError("map() requires at least one input array")
+        raise ValueError("map requires at least one warp.array input")
     shape = _broadcast([value.shape for value, one in zip(inputs, is_array) if one])
     kinds = [value.dtype if one else _kind_of(value) for value, one in zip(inputs, is_array)]
     known = function if isinstance(function, (Function, Builtin)) else func(function)
+    _check_count(function, len(inputs))
+    words = tuple([_word(value) for value in (out if isinstance(out, (list, tuple)) else () if out is None else [out])])
     pattern = [(_word(value), tuple([extent == 1 for extent in value.shape])) if one else None for value, one in zip(inputs, is_array)]
-    key = _identity(function), tuple(kinds), len(shape), tuple(pattern)
+    key = _identity(function), tuple(kinds), len(shape), tuple(pattern), tuple([word != "array" for word in words]) if any(
+        [word != "array" for word in words]) else ()
     if key not in _made:
-        found = call_kind(known, kinds)
+        found = call_kind(known, kinds, _structs_of(function))
         if found is None:
             raise TypeError("The provided function must return a value")
         forms = [(tuple(value.shape) if one else (), _word(value) if one else "") for value, one in zip(inputs, is_array)]
-        kernel = _module(_text(forms, kinds, len(shape), len(found) if isinstance(found, tuple) else 1)).make(
+        count = len(found) if isinstance(found, tuple) else 1
+        kernel = _module(_text(forms, kinds, len(shape), count, words if len(words) == count else ("array",) * count)).make(
             known, kinds, found if isinstance(found, tuple) else (found,))
         _made[key] = kernel, found
     kernel, found = _made[key]
@@ -118,20 +126,39 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=
     return (out if out is not None else outs) if several else outs[0]
 
 
+def _structs_of(function, seen=()):
+    """Those that its text, and that of functions which it calls, may make values of."""
+    function = getattr(function, "func", function)
+    if not hasattr(function, "__code__") or function in seen:
+        return []
+    known = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    named = [known[name] for name in (*function.__code__.co_names, *function.__code__.co_freevars) if name in known]
+    inner = [one for value in named if isinstance(value, Function) for one in _structs_of(value, (*seen, function))]
+    return [value for value in named if isinstance(value, _types.Struct)] + inner
+
+
+def _check_count(function, given):
+    code = getattr(getattr(function, "func", function), "__code__", None)
+    if code is not None and not code.co_flags & inspect.CO_VARARGS and given > code.co_argcount:
+        raise TypeError(f"Number of input arguments ({given}) does not match expected number of function arguments ({code.co_argcount})")
+
+
 def _is_real(kind):
     return isinstance(kind, _types.Struct) or _types.type_scalar_type(kind) in _types.float_types
 
 
 def _check(outs, wanted, shape):
     if len(outs) != len(wanted):
-        raise TypeError(f"Number of output arrays ({len(outs)}) does not match the number of values that the function gives ({len(wanted)})")
-    for one, kind in zip(outs, wanted):
+        dtypes = ", ".join([_types.type_repr(kind) for kind in wanted])
+        raise TypeError(f"Invalid output provided, expected {len(wanted)} Warp arrays with shape {shape} and dtypes ({dtypes})")
+    for number, (one, kind) in enumerate(zip(outs, wanted)):
+        name = f"Output array {number}" if len(outs) > 1 else "Output array"
         if not _types.is_array(one):
             raise TypeError("the output of map() is an array")
         if one.shape != shape:
-            raise TypeError(f"Output array shape {one.shape} does not match expected shape {shape}")
+            raise TypeError(f"{name} shape {one.shape} does not match expected shape {shape}")
         if not _types.types_equal(one.dtype, kind):
-            raise TypeError(f"the output has elements of {_types.type_repr(one.dtype)}, and the function gives {_types.type_repr(kind)}")
+            raise TypeError(f"{name} dtype {_types.type_repr(one.dtype)} does not match expected dtype {_types.type_repr(kind)}")
 
 
 __all__ = ["map"]
