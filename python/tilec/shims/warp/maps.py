@@ -149,6 +149,8 @@ def _is_real(kind):
 
 def _check(outs, wanted, shape):
     if len(outs) != len(wanted):
+        if isinstance(outs, list) and len(outs) > 1:
+            raise TypeError(f"Number of provided output arrays ({len(outs)}) does not match expected number of function outputs ({len(wanted)})")
         dtypes = ", ".join([_types.type_repr(kind) for kind in wanted])
         raise TypeError(f"Invalid output provided, expected {len(wanted)} Warp arrays with shape {shape} and dtypes ({dtypes})")
     for number, (one, kind) in enumerate(zip(outs, wanted)):
