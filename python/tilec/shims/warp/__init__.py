@@ -22,7 +22,7 @@ from warp import memory as _memory
 from warp import tape as _tape
 from warp import types, utils
 from warp._src import context
-from warp.builtins import transform_expand  # noqa: F401
+from warp.builtins import transform_expand, transform_set_rotation, transform_set_translation  # noqa: F401
 from warp._src.codegen import *  # noqa: F403
 from warp._src.logger import (  # noqa: F401
     LOG_DEBUG, LOG_ERROR, LOG_INFO, LOG_WARNING, Logger, LoggerBasic, ScopedLogger, ScopedLogLevel, get_logger, set_logger,

@@ -148,6 +148,14 @@ def transform_expand(t):
     return _types.transformation(float)(*t)
 
 
+def transform_set_translation(t, p):
+    t.p = p
+
+
+def transform_set_rotation(t, q):
+    t.q = q
+
+
 def call_kind(function, kinds, structs=()):
     """The type of what it gives for arguments of these types, a tuple of several."""
     texts = [_Text("(", kind.__tile_remote__(), ", 0)") for kind in kinds]

@@ -180,6 +180,17 @@ class _Gradients(dict):
         raise KeyError(key)
 
 
+def _has_gradient(kernel):
+    from warp._src.logger import log_warning
+
+    if kernel.enable_backward or kernel.enable_backward is None and kernel.module.options["enable_backward"] is not False:
+        return True
+    why = "is defined in a module with the option 'enable_backward=False' set" if kernel.enable_backward is None else (
+        "is configured with the option 'enable_backward=False'")
+    log_warning(f"Running the tape backwards may produce incorrect gradients because recorded kernel {kernel.key} {why}.")
+    return False
+
+
 class Tape:
     def __init__(self):
         self.launches = []
@@ -246,6 +257,8 @@ class Tape:
                 record[0]()
                 continue
             word, kernel, dim, inputs, outputs, block_dim, device = record
+            if not _has_gradient(kernel):
+                continue
             launches._start(word, kernel, dim, inputs, outputs, [], [], block_dim, True, device)
 
     def _unread(self):
