@@ -19,6 +19,9 @@ class Error(RuntimeError):
         super().__init__(text)
         self.status = status
 
+    def __str__(self):
+        return str(self.args[0]) if self.args else ""
+
 
 class CompileError(Error):
     """The compiler's messages about a kernel."""

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import textwrap
+from types import SimpleNamespace
 from typing import TypeVar
 
 import numpy
@@ -83,6 +85,9 @@ def func_replay(forward):
 _LOCATED = re.compile(r"(?P<place>.+?:\d+:\d+): error: (?P<what>.*?)(?P<code> \[E\d+\])?$")
 
 
+UNDEFINED = " [E0201]"  # a name: for Warp a KeyError
+
+
 def _reordered(error):
     """With what is wrong at the message's end, where Warp says it."""
     first, _, rest = str(error).partition("\n")
@@ -90,7 +95,8 @@ def _reordered(error):
     if found is None:
         return error
     lines = [f"Error while compiling {found['place']}:{found['code'] or ''}", *([rest] if rest else []), found["what"]]
-    return type(error)("\n".join(lines), error.status)
+    kind = _native.error_kind(KeyError) if found["code"] == UNDEFINED else type(error)
+    return kind("\n".join(lines), error.status)
 
 
 class Kernel:
@@ -118,6 +124,12 @@ class Kernel:
         self.is_generic = len(self.open) > 0
         if remote is None:
             self.module.kernels[self.key] = self
+
+    @property
+    def adj(self):
+        """What is known of its text: the names and types of its parameters, and the text."""
+        args = [SimpleNamespace(label=name, type=self.kinds.get(name)) for name in self.parameters]
+        return SimpleNamespace(func=self.func, fun_name=self.func.__name__, args=args, source=textwrap.dedent(inspect.getsource(self.func)))
 
     @property
     def __tile_function__(self):
