@@ -40,7 +40,7 @@ static bool same_item(const Pending *a, const Pending *b)
     return a->op == b->op && group_is_same(a->group, b->group) &&
            group_is_same(a->fence, b->fence) && group_is_same(a->known, b->known) &&
            a->in_flight == b->in_flight && a->iteration.when == b->iteration.when &&
-           a->iteration.loop == b->iteration.loop && a->met == b->met;
+           a->iteration.loop == b->iteration.loop && a->met == b->met && a->open == b->open;
 }
 
 static void *value_of(Arena *arena, Map *map, const void *key, size_t size)
@@ -132,8 +132,8 @@ static const void *item_hash(const Pending *item)
     hash = add_group_to_hash(hash, item->fence);
     hash = add_group_to_hash(hash, item->known);
     hash = add_to_hash(hash, (uintptr_t)item->iteration.loop);
-    hash = add_to_hash(hash, (uint64_t)item->iteration.when << 2 | (uint64_t)item->in_flight << 1 |
-                                 (uint64_t)item->met);
+    hash = add_to_hash(hash, (uint64_t)item->iteration.when << 3 | (uint64_t)item->open << 2 |
+                                 (uint64_t)item->in_flight << 1 | (uint64_t)item->met);
     return (const void *)(uintptr_t)(hash | 1);
 }
 
@@ -377,8 +377,15 @@ static bool is_copy(const Op *op)
     return op->code == OP_copy_async;
 }
 
+static bool close_own(Pending *item, const void *group)
+{
+    item->open &= !group_has(*(const ThreadGroup *)group, item->group);
+    return true;
+}
+
 void state_wait(const Sync *sync, State *state, bool for_all)
 {
+    wait_by(sync, state, close_own, &sync->group, for_all);
     wait_by(sync, state, end_own, &(Own){sync->group, is_copy}, for_all);
 }
 

@@ -172,7 +172,7 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
     if (!sync->fences || is_fenced(op)) return;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
-        if (!group_has(sync->group, item->group) || item->in_flight || item->met ||
+        if (!group_has(sync->group, item->group) || item->in_flight || item->met || item->open ||
             item->known.count || is_authors_to_show(sync, item->op) ||
             (!is_to_show(sync, item->op) && !map_get(sync->overwritten, item->op)))
             continue;
@@ -313,6 +313,7 @@ static void add_access(const Sync *sync, Op *op, State *state)
                         .group = sync->group,
                         .in_flight = hazard_begins_copy(op) || hazard_begins_store(op) ||
                                      hazard_begins_dot(op),
+                        .open = hazard_is_own_copy(op),
                         .iteration = {ITERATION_SAME, NULL}});
 }
 
@@ -334,6 +335,7 @@ typedef struct Apart {
 static void visit_access_apart(Op *op, void *context)
 {
     Apart *apart = context;
+    if (apart->adds && op_has(op, AWAITS_COPIES)) state_wait(apart->sync, apart->state, false);
     if (apart->adds && is_phase_wait(op)) {
         state_mbarrier(apart->sync, apart->state, op, (ThreadGroup){0});
         add_access(apart->sync, op, apart->state);
@@ -492,12 +494,13 @@ static void visit_if(const Sync *sync, Op *op, State *state)
 }
 
 /* What was copied to a multi-buffer's stage, or for an mbarrier, is shown to the tensor core by
- * those that use it. */
+ * those that wait for it. */
 static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
     if (op_attr(take, ATTR_tma)) return; /* both are of one proxy */
-    if (!op_has(take, PIPELINE_BARRIER) && !sync->copies_arrive) return;
+    if (!op_has(take, PIPELINE_BARRIER) && !map_has(sync->copied_for, shared_root(operand(take, barriers))))
+        return;
     if (sync->fences && !is_fence(take->next) && reaches_tensor_core(sync, take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
@@ -508,7 +511,7 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
     bool written = false;
     for (size_t i = 0; i < state->items.count; i++) {
         const Pending *item = state_item(sync, state, i);
-        written |= !group_is_apart(item->group, sync->group) && !item->known.count &&
+        written |= !group_is_apart(item->group, sync->group) && !item->known.count && !item->open &&
                    !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
                    is_to_show(sync, item->op);
     }
@@ -611,6 +614,13 @@ static void walk_launch(Sync sync, Op *launch)
     Map left = {0};
     sync.left = &left;
     walk(&sync, launch_region(launch), &state);
+}
+
+static void find_copied_for(Op *op, void *context)
+{
+    const Sync *sync = context;
+    if (op->code == OP_mbarrier_arrive_on_copies)
+        map_set(sync->arena, sync->copied_for, shared_root(operand(op, barriers)), op);
 }
 
 /* Reads by threads of what TMA writes at some time. */
@@ -733,12 +743,10 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
-    Map overwritten = {0}, shown = {0};
+    Map overwritten = {0}, shown = {0}, copied_for = {0};
     merge_meetings(launch_region(launch));
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
-                       .copies_arrive =
-                           region_has(launch_region(launch), OP_mbarrier_arrive_on_copies),
                        .kernel = kernel,
                        .target = context->target,
                        .arena = arena,
@@ -746,12 +754,14 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .inserted = &inserted,
                        .overwritten = &overwritten,
                        .shown = &shown,
+                       .copied_for = &copied_for,
                        .cause = &cause,
                        .table = pending_table_new(arena),
                        .facts = analysis_ranges(context),
                        .agreement = analysis_uniformity(context),
                        .block = {0, WARP_SIZE * launch_warps(launch)},
                        .group = {0, WARP_SIZE * launch_warps(launch)}};
+    region_visit_with(launch_region(launch), ARRIVES, find_copied_for, (void *)&sync);
     find_all_overwritten(&sync, launch);
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);

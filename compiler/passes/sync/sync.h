@@ -16,7 +16,8 @@ typedef struct Pending {
     ThreadGroup known; /* the threads that are ordered behind it */
     bool in_flight;    /* an asynchronous copy, or an open dot, that nothing has waited for */
     Iteration iteration;
-    bool met; /* the parts of the threads have met since, each for itself */
+    bool met;  /* the parts of the threads have met since, each for itself */
+    bool open; /* a thread's own copy of elements that it has not waited for */
 } Pending;
 
 typedef struct PendingTable PendingTable;
@@ -44,7 +45,7 @@ typedef struct Sync {
     ThreadGroup group;  /* the threads that run what is walked */
     ThreadGroup block;  /* all of them */
     bool tensor_core;   /* it reads shared memory in this launch */
-    bool copies_arrive; /* at mbarriers of the author's, when they have landed */
+    Map *copied_for;    /* mbarriers of the author's at which copies arrive when they have landed */
     bool mbarriers;     /* the author's mbarriers order what groups do beside each other */
     OpVec *inserted;    /* barriers */
     Map *overwritten;   /* reads by threads of what TMA writes, too */
@@ -101,6 +102,8 @@ bool hazard_begins_copy(const Op *op); /* that is in flight until somebody waits
 /* A store of the author's by TMA, that reads shared memory until somebody waits. */
 bool hazard_begins_store(const Op *op);
 bool hazard_begins_dot(const Op *op); /* an open one, which reads shared memory until then */
+/* What threads copy by themselves, and wait for. */
+bool hazard_is_own_copy(const Op *op);
 /* By TMA, for an mbarrier of the author's. */
 bool hazard_is_mbarrier_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);
