@@ -24,6 +24,13 @@ static Value *build_convert(Inference *inference, Builder *builder, Value *value
     return &build_op(builder, OP_convert, 1, &value, 1, &type)->results[0];
 }
 
+/* Between threads that only shared memory, or shuffles, can bring it to. */
+static bool moves_data(const Layout *from, const Layout *to)
+{
+    const Conversion way = layout_conversion(from, to);
+    return way == CONVERT_SHARED || way == CONVERT_SHUFFLE;
+}
+
 static bool is_free_source(const Value *value)
 {
     return value->op && op_has(value->op, REMAT);
@@ -37,6 +44,48 @@ static Value *earlier_convert(const Op *place, const Value *value, const Layout 
             op->results[0].type->layout == layout)
             return &op->results[0];
     return NULL;
+}
+
+/* The tile computed anew in the layout, from indices and scalars alone; NULL: it is of something
+ * else, or of too many ops. */
+static Value *remade(Inference *inference, Builder *builder, Value *value, const Layout *layout,
+                     int most)
+{
+    enum { OPERANDS = 4 };
+    Value *operands[OPERANDS];
+    const Op *op = value->op;
+    if (value->type->kind != TYPE_TILE || value->type->layout == layout) return value;
+    if (!op || most == 0 || op->operand_count > OPERANDS || !op_has(op, REMAT | ELEM)) return NULL;
+    for (int i = 0; i < op->operand_count; i++) {
+        operands[i] = remade(inference, builder, op->operands[i], layout, most - 1);
+        if (!operands[i]) return NULL;
+    }
+    const Type *type = type_with_layout(inference->kernel->types, value->type, layout);
+    Op *made = build_op(builder, op->code, op->operand_count, operands, 1, &type);
+    made->attrs = op->attrs;
+    made->attr_count = op->attr_count;
+    return made->results;
+}
+
+/* What is read from shared memory at computed indices is read in the layout that its user needs,
+ * and not brought there through shared memory once more. */
+static bool gather_so(Inference *inference, const Value *value, const Layout *layout)
+{
+    enum { MOST = 4 }; /* ops from an index to what it is computed from */
+    Op *gather = value->op;
+    Value *operands[1 + TYPE_RANK + 1];
+    if (!gather || gather->code != OP_gather || value->use_count != 1 ||
+        operand(gather, memory)->type->kind != TYPE_SHARED ||
+        gather->operand_count > (int)(sizeof operands / sizeof *operands))
+        return false;
+    Builder builder = builder_before(gather);
+    for (int i = 0; i < gather->operand_count; i++) {
+        operands[i] = remade(inference, &builder, gather->operands[i], layout, MOST);
+        if (!operands[i]) return false;
+    }
+    for (int i = 0; i < gather->operand_count; i++) op_set_operand(gather, i, operands[i]);
+    gather->results[0].type = type_with_layout(inference->kernel->types, value->type, layout);
+    return true;
 }
 
 /* The operand in the layout; a splat has any. A conversion of a conversion starts from the first.
@@ -54,6 +103,7 @@ static void require(Inference *inference, Op *op, int index, const Layout *layou
         op_set_operand(op, index, value);
         return;
     }
+    if (moves_data(value->type->layout, layout) && gather_so(inference, value, layout)) return;
     Op *place = hoist_place(value, op);
     Value *earlier = earlier_convert(place, value, layout);
     Builder builder = builder_before(place);
@@ -399,10 +449,8 @@ void insert_converts(Inference *inference)
 
 static bool goes_through_shared(const Op *op)
 {
-    if (op->code != OP_convert) return false;
-    const Conversion way =
-        layout_conversion(operand(op, a)->type->layout, op->results[0].type->layout);
-    return way == CONVERT_SHARED || way == CONVERT_SHUFFLE;
+    return op->code == OP_convert &&
+           moves_data(operand(op, a)->type->layout, op->results[0].type->layout);
 }
 
 static bool is_converted(const Value *value)

@@ -9,7 +9,9 @@
  * lives as long as they all do. One that is copied to asynchronously lives until that is waited
  * for, and so does what a product in flight reads; where the author says when, to the end; one that
  * other blocks of the cluster use always. A multi-buffer's stages, whose own barriers order the
- * groups that use them, live as in a straight text. */
+ * groups that use them, live as in a straight text.
+ *
+ * Tiles that are small together share no places: what does has to wait at a barrier. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -250,14 +252,28 @@ static size_t drop_over(Life **alive, size_t count, int now)
     return kept;
 }
 
+/* All of them, side by side. */
+static int64_t bytes_of_all(const Lives *lives)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < lives->items.count; i++) {
+        const Life *life = &lives->items.data[i];
+        if (life->first >= 0)
+            total = align_up(total, op_int(life->alloc, ATTR_align, TMA_ALIGN)) + life->bytes;
+    }
+    return total;
+}
+
 static int64_t place_all(Lives *lives)
 {
+    const bool apart = bytes_of_all(lives) <= COST_APART_BYTES;
     Life **order = in_order(lives, by_birth);
     Life **alive = arena_new_array(lives->arena, Life *, lives->items.count + 1);
     size_t count = 0;
     int64_t total = 0;
     for (size_t i = 0; i < lives->items.count; i++) {
         Life *life = order[i];
+        if (apart && life->first >= 0) extend(life, 0, INT_MAX);
         count = drop_over(alive, count, life->first);
         place(alive, count, life);
         alive[count++] = life;
