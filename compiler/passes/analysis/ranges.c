@@ -520,11 +520,21 @@ const Value *facts_uncast(FactTable *table, const Value *value)
     return value;
 }
 
+/* How many blocks there are is what a block's index stays below. */
+static bool is_blocks_limit(FactTable *table, const Value *index, const Value *limit)
+{
+    const Op *launch =
+        index->op && index->op->code == OP_block_idx ? op_enclosing(index->op, OP_launch) : NULL;
+    return launch && facts_uncast(table, operand_list(launch,
+                                                      x)[op_int(index->op, ATTR_dim, 0)]) == limit;
+}
+
 bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap)
 {
-    bool found = false;
     value = facts_uncast(table, value);
     limit = facts_uncast(table, limit);
+    bool found = is_blocks_limit(table, value, limit);
+    if (found) *gap = 1;
     for (const Assumed *assumed = map_get(&table->assumed, value); assumed;
          assumed = assumed->next) {
         const Op *op = assumed->op;

@@ -203,6 +203,18 @@ static DType coordinate_dtype(const Lower *lower, const Memory *memory, int dim)
     return fits ? DTYPE_i32 : DTYPE_i64;
 }
 
+/* One comparison without sign finds what is below 0, too. */
+static Value *is_within(Lower *lower, Value *at, Value *old_extent)
+{
+    const DType with_sign = at->type->dtype,
+                without = with_sign == DTYPE_i32 ? DTYPE_u32 : DTYPE_u64;
+    Value *extent = address_cast(lower, with_sign, lower_scalar(lower, old_extent));
+    if (facts_of(lower->facts, old_extent).low < 0) /* then nothing is inside */
+        extent = address_op(lower, OP_max, extent, address_const(lower, with_sign, 0));
+    return address_cmp(lower, "lt", address_cast(lower, without, at),
+                       address_cast(lower, without, extent));
+}
+
 static Value *dim_predicate(Lower *lower, const Memory *memory, int reg, int dim, Value *predicate)
 {
     const Access *access = &memory->access;
@@ -213,6 +225,8 @@ static Value *dim_predicate(Lower *lower, const Memory *memory, int reg, int dim
     if (coordinate.variable)
         at = address_op(lower, OP_add, at, address_cast(lower, dtype, coordinate.variable));
     at = address_op(lower, OP_add, at, address_const(lower, dtype, coordinate.rest));
+    if (access->bounds[dim] == (BOUND_LOW | BOUND_HIGH))
+        return address_and(lower, predicate, is_within(lower, at, access->extents[dim]));
     if (access->bounds[dim] & BOUND_LOW)
         predicate = address_and(lower, predicate,
                                 address_cmp(lower, "ge", at, address_const(lower, dtype, 0)));

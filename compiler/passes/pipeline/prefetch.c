@@ -287,18 +287,45 @@ static void guard_view(Builder *builder, Value *runs, Op *load)
                    guarded);
 }
 
-/* Where the loop may not run at all, what was proved about its offsets does not hold. */
-static void check_all(Op *load)
-{
-    int64_t checks[TYPE_RANK];
-    const int rank = operand(load, view)->type->rank;
-    for (int i = 0; i < rank; i++) checks[i] = 3;
-    op_set_ints(load, ATTR_bounds, rank, checks);
-}
-
 static bool may_guard(const Value *view)
 {
     return view->type->rank && view->op && view->op->code == OP_view;
+}
+
+/* The dimension along which the load's own check finds that there is no such iteration: its offset
+ * is the loop's variable, which ends with the extent. What wraps is below zero, so that one more
+ * check finds that, too. -1: there is none. */
+static int ending_dim(const Prefetch *prefetch, const Op *load)
+{
+    const Op *loop = prefetch->loop;
+    const Attr *bounds = op_attr(load, ATTR_bounds);
+    int64_t step;
+    if (load->code != OP_load || !bounds || !may_guard(view_of(load)) ||
+        !value_constant(operand(loop, step), &step) || step < 1 ||
+        step > INT32_MAX / 2 / (prefetch->distance + 1))
+        return -1;
+    for (int d = 0; d < view_of(load)->type->rank; d++)
+        if (operand_list(load, offsets)[d] == loop->regions[0]->arguments[0] &&
+            bounds->integers[d] & 2 && load->results->type->shape[0] <= INT32_MAX / 2 &&
+            value_uncast(operand_list(view_of(load)->op, extents)[d]) ==
+                value_uncast(operand(loop, end)))
+            return d;
+    return -1;
+}
+
+/* Where the loop may not run at all, what was proved about offsets that it makes does not hold. */
+static void check_made(const Prefetch *prefetch, const Op *load, Op *copy, bool guarded)
+{
+    int64_t checks[TYPE_RANK];
+    const Region *body = prefetch->loop->regions[0];
+    const Attr *bounds = op_attr(load, ATTR_bounds);
+    const int rank = operand(load, view)->type->rank;
+    for (int i = 0; i < rank; i++) {
+        const Value *offset = operand_list(load, offsets)[i];
+        const bool made = (offset->op ? offset->op->parent : offset->region) == body;
+        checks[i] = made || (guarded && i == 0) || !bounds ? 3 : bounds->integers[i];
+    }
+    op_set_ints(copy, ATTR_bounds, rank, checks);
 }
 
 static bool is_made_in(const Op *loop, const Value *view)
@@ -317,10 +344,14 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
+        const bool made = is_made_in(loop, view_of(load)),
+                   guarded = may_guard(view_of(load)) && (ahead > 0 || made) &&
+                             (made || ending_dim(prefetch, load) < 0);
         builder = builder_before(tile->op);
-        if (may_guard(view_of(load)) && (ahead > 0 || is_made_in(loop, view_of(load))))
+        if (guarded)
             guard_view(&builder, build_cmp(&builder, "lt", index, operand(loop, end)), tile->op);
-        if (load->code == OP_load) check_all(tile->op); /* of elements all bounds are checked */
+        if (load->code == OP_load) /* of elements all bounds are checked */
+            check_made(prefetch, load, tile->op, guarded);
     }
     return tile;
 }
@@ -408,16 +439,17 @@ static bool guards(const Prefetch *prefetch)
     return all;
 }
 
-/* The first dimension's offset may be anything where there is no such iteration. */
-static void guard_next(const Builder *at, Value *more, Op *load)
+/* The first dimension's offset may be anything where there is no such iteration; `ending`: that
+ * dimension's check finds that. */
+static void guard_next(const Builder *at, Value *more, Op *load, int ending)
 {
     Builder builder = builder_before(load);
     int64_t checks[TYPE_RANK];
     const Attr *bounds = op_attr(load, ATTR_bounds);
-    const int rank = view_of(load)->type->rank;
-    for (int i = 0; i < rank; i++) checks[i] = bounds && i ? bounds->integers[i] : 3;
+    const int rank = view_of(load)->type->rank, checked = ending < 0 ? 0 : ending;
+    for (int i = 0; i < rank; i++) checks[i] = bounds && i != checked ? bounds->integers[i] : 3;
     builder.span = at->span;
-    guard_view(&builder, more, load);
+    if (ending < 0) guard_view(&builder, more, load);
     if (load->code == OP_load) op_set_ints(load, ATTR_bounds, rank, checks);
 }
 
@@ -433,8 +465,9 @@ static void load_next(const Prefetch *prefetch)
     for (size_t i = 0; i < prefetch->loads.count; i++) {
         Op *load = prefetch->loads.data[i];
         builder.span = load->span;
+        const int ending = ending_dim(prefetch, load);
         Value *tile = copy_load(&builder, load, body, &map);
-        if (guarded) guard_next(&builder, more, tile->op);
+        if (guarded) guard_next(&builder, more, tile->op, ending);
         advance_queue(prefetch, load, tile, &tiles);
     }
     region_replace(body, &tiles);

@@ -1,10 +1,14 @@
-/* unroll_runs.c: loops that read shared memory an element after the other.
+/* unroll_runs.c: loops that read shared memory an element after the other, and short ones with
+ * branches.
  *
  * All threads read the same element, and the next one in the next iteration: each read takes an
  * instruction and a wavefront, whether it is of one element or of 16 bytes. Of as many iterations
  * as such an access has elements, side by side, LLVM makes one access, and the loop's own index and
  * branch are shared, too. A body in which threads do something together, or that has loops of its
- * own, stays as it is. */
+ * own, stays as it is.
+ *
+ * ptxas unrolls short loops, but none with a branch in it: where such a one is little code it is
+ * unrolled as a whole. */
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
 #include "target/target.h"
@@ -41,6 +45,30 @@ static int longest_run(const Op *loop, int *ops)
     return longest;
 }
 
+/* -1: threads do something together in it, or there is a loop. */
+static int count_ops(const Region *region, bool *branches)
+{
+    int count = 0;
+    for (const Op *op = region->first; op; op = op->next, count++) {
+        if (op_has(op, COOP | BARRIER | WAITS | ASYNC | LOOP)) return -1;
+        for (int r = 0; r < op->region_count; r++) {
+            const int within = count_ops(op->regions[r], branches);
+            if (within < 0) return -1;
+            *branches = true;
+            count += within;
+        }
+    }
+    return count;
+}
+
+static bool is_short_with_branches(const Op *loop, int64_t trips)
+{
+    bool branches = false;
+    const int ops = count_ops(loop->regions[0], &branches);
+    return branches && ops >= 0 && trips <= COST_UNROLL_RUN_OPS &&
+           ops * trips <= COST_UNROLL_RUN_OPS;
+}
+
 static void visit(Op *loop, void *context)
 {
     int64_t step;
@@ -50,15 +78,17 @@ static void visit(Op *loop, void *context)
         !value_constant(operand(loop, step), &step) || step != 1)
         return;
     const int64_t trips = loop_trips(loop);
-    if (trips == 0) return;
+    if (trips < 2) return;
     const int run = longest_run(loop, &ops);
     if (run > 1 && trips % run == 0 && ops * run <= COST_UNROLL_RUN_OPS)
         op_set_int(loop, ATTR_unroll, run);
+    else if (is_short_with_branches(loop, trips))
+        op_set_int(loop, ATTR_unroll, (int)trips);
 }
 
 bool pass_unroll_runs(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    if (kernel_had(kernel, OP_shared_base)) kernel_visit_those(kernel, OP_for, visit, NULL);
+    kernel_visit_those(kernel, OP_for, visit, NULL);
     return true;
 }
