@@ -68,16 +68,43 @@ static int64_t bytes_per_thread(const Type *type)
     return (int64_t)layout_registers(type->layout) * dtype_bytes(type->dtype);
 }
 
-/* Of a tile; or of one element, where products would wait for it. */
-static bool is_load(const Op *op, bool multiplies)
+static bool is_own_copy(const Op *op)
 {
-    return op->code == OP_load || (multiplies && op->code == OP_element_load &&
-                                   operand(op, memory)->type->kind == TYPE_VIEW);
+    return op->code == OP_element_store && op_int(op, ATTR_async, 0);
+}
+
+/* What a thread copies itself goes through no register. */
+static bool is_copied(const Op *load)
+{
+    for (const OpUse *use = load->results[0].uses; use; use = use->next)
+        if (is_own_copy(use->op)) return true;
+    return false;
+}
+
+/* Of a tile; or of one element, where it is waited for. */
+static bool is_load(const Op *op, bool with_elements)
+{
+    return op->code == OP_load ||
+           (with_elements && op->code == OP_element_load &&
+            operand(op, memory)->type->kind == TYPE_VIEW && !is_copied(op));
+}
+
+static void find_own_copy(Op *op, void *found)
+{
+    if (is_own_copy(op)) *(bool *)found = true;
+}
+
+/* Products would wait for elements, and so would copies of rows that these tell. */
+static bool waits_for_elements(const Region *body)
+{
+    bool copies = false;
+    region_visit((Region *)(uintptr_t)body, find_own_copy, &copies);
+    return copies || region_has_with(body, DOT);
 }
 
 static bool has_loads(const Region *body)
 {
-    const bool with_elements = region_has_with(body, DOT);
+    const bool with_elements = waits_for_elements(body);
     for (const Op *op = body->first; op; op = op_next(op))
         if (is_load(op, with_elements)) return true;
     return false;
@@ -131,13 +158,21 @@ static void take_first(Prefetch *prefetch)
         take_loads(prefetch, prefetch->loads.count - 1);
 }
 
+/* Who may write what the loop reads while it runs: beside a group of threads the others are. */
+static Region *writers_of(Op *loop)
+{
+    Op *launch = op_enclosing(loop, OP_launch);
+    const bool all = !launch || op_threads(loop).count == WARP_SIZE * launch_warps(launch);
+    return all ? loop->regions[0] : launch_region(launch);
+}
+
 /* NULL, or why nothing is loaded ahead. */
 static const char *collect_loads(Prefetch *prefetch)
 {
     prefetch->most = prefetch_room(prefetch->loop);
-    region_visit(prefetch->loop->regions[0], note_global_write, prefetch);
+    region_visit(writers_of(prefetch->loop), note_global_write, prefetch);
     if (prefetch->writes) return "it writes global memory, which its loads may read";
-    const bool with_elements = region_has_with(prefetch->loop->regions[0], DOT);
+    const bool with_elements = waits_for_elements(prefetch->loop->regions[0]);
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
         if (is_load(op, with_elements) && is_foreseen(prefetch, op))
             vec_push(prefetch->kernel->arena, &prefetch->loads, op);
@@ -235,8 +270,9 @@ static void add_bytes(Op *op, void *context)
 static bool covers_loads(const Prefetch *prefetch, int distance)
 {
     const Target *target = prefetch->target;
-    const int warps = op_threads(prefetch->loop).count / WARP_SIZE;
-    const int64_t blocks = cost_blocks_per_sm(target, warps, registers_with(prefetch, distance), 0),
+    const int warps = op_threads(prefetch->loop).count / WARP_SIZE,
+              all = launch_warps(op_enclosing(prefetch->loop, OP_launch));
+    const int64_t blocks = cost_blocks_per_sm(target, all, registers_with(prefetch, distance), 0),
                   work = prefetch->ops * warps / target->partitions;
     int64_t bytes = 0;
     region_visit(prefetch->loop->regions[0], add_bytes, &bytes);
