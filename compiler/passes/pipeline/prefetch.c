@@ -349,16 +349,27 @@ static int ending_dim(const Prefetch *prefetch, const Op *load)
     return -1;
 }
 
+/* It may be another number in another iteration; so is what takes more than so many ops. */
+static bool is_of_iteration(const Value *value, const Region *body, int most)
+{
+    if (value->region == body) return true;
+    if (!value->op || value->op->parent != body) return false;
+    bool is = most == 0 || !op_has(value->op, PURE);
+    for (int i = 0; i < value->op->operand_count && !is; i++)
+        is = is_of_iteration(value->op->operands[i], body, most - 1);
+    return is;
+}
+
 /* Where the loop may not run at all, what was proved about offsets that it makes does not hold. */
 static void check_made(const Prefetch *prefetch, const Op *load, Op *copy, bool guarded)
 {
+    enum { MOST = 8 };
     int64_t checks[TYPE_RANK];
     const Region *body = prefetch->loop->regions[0];
     const Attr *bounds = op_attr(load, ATTR_bounds);
     const int rank = operand(load, view)->type->rank;
     for (int i = 0; i < rank; i++) {
-        const Value *offset = operand_list(load, offsets)[i];
-        const bool made = (offset->op ? offset->op->parent : offset->region) == body;
+        const bool made = is_of_iteration(operand_list(load, offsets)[i], body, MOST);
         checks[i] = made || (guarded && i == 0) || !bounds ? 3 : bounds->integers[i];
     }
     op_set_ints(copy, ATTR_bounds, rank, checks);

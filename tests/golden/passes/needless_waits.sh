@@ -30,14 +30,14 @@ class Tiles(tilus.Script):
     def __call__(self, a_ptr: ~int32):
         self.attrs.blocks = 1
         self.attrs.warps = 2
-        a = self.global_view(a_ptr, dtype=int32, shape=[64])
-        s = self.shared_tensor(dtype=int32, shape=[64])
-        self.store_shared(s, self.load_global(a, offsets=[0], shape=[64]))
-        x = self.atomic.shared_add(s, self.load_global(a, offsets=[0], shape=[64]))
+        a = self.global_view(a_ptr, dtype=int32, shape=[1024])
+        s = self.shared_tensor(dtype=int32, shape=[1024])
+        self.store_shared(s, self.load_global(a, offsets=[0], shape=[1024]))
+        x = self.atomic.shared_add(s, self.load_global(a, offsets=[0], shape=[1024]))
         if self.turned:
             x = x + self.sum(x, dim=0)
         self.free_shared(s)
-        t = self.shared_tensor(dtype=int32, shape=[64])
+        t = self.shared_tensor(dtype=int32, shape=[1024])
         self.store_shared(t, x)
         self.store_global(a, self.atomic.shared_add(t, x), offsets=[0])
         self.free_shared(t)
@@ -47,8 +47,8 @@ count() {
 }
 count "other rows" 'a = arange(300, int32); Rows(1)(100, a)'
 count "the same row" 'a = arange(300, int32); Rows(0)(100, a)'
-count "tiles" 'a = arange(64, int32); Tiles(False)(a)'
-count "and a sum through shared memory" 'a = arange(64, int32); Tiles(True)(a)'
+count "tiles" 'a = arange(1024, int32); Tiles(False)(a)'
+count "and a sum through shared memory" 'a = arange(1024, int32); Tiles(True)(a)'
 # The stages of a ring, of which each thread meets the same elements in every iteration.
 cp $TILE_ROOT/tests/exec/views.tile $TMP/a.tile
 count "a ring in shared memory" "$(grep -v '^#' $TILE_ROOT/tests/exec/views.accept | head -n 1)"
