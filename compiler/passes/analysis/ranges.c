@@ -525,8 +525,8 @@ static bool is_blocks_limit(FactTable *table, const Value *index, const Value *l
 {
     const Op *launch =
         index->op && index->op->code == OP_block_idx ? op_enclosing(index->op, OP_launch) : NULL;
-    return launch && facts_uncast(table, operand_list(launch,
-                                                      x)[op_int(index->op, ATTR_dim, 0)]) == limit;
+    return launch &&
+           facts_uncast(table, operand_list(launch, x)[op_int(index->op, ATTR_dim, 0)]) == limit;
 }
 
 bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap)

@@ -73,20 +73,22 @@ static bool is_own_copy(const Op *op)
     return op->code == OP_element_store && op_int(op, ATTR_async, 0);
 }
 
-/* What a thread copies itself goes through no register. */
+/* What a thread copies itself, or zero in its place, goes through no register. */
 static bool is_copied(const Op *load)
 {
     for (const OpUse *use = load->results[0].uses; use; use = use->next)
-        if (is_own_copy(use->op)) return true;
+        if (is_own_copy(use->op) ||
+            (use->op->code == OP_select && operand(use->op, condition) != load->results &&
+             is_copied(use->op)))
+            return true;
     return false;
 }
 
 /* Of a tile; or of one element, where it is waited for. */
 static bool is_load(const Op *op, bool with_elements)
 {
-    return op->code == OP_load ||
-           (with_elements && op->code == OP_element_load &&
-            operand(op, memory)->type->kind == TYPE_VIEW && !is_copied(op));
+    return op->code == OP_load || (with_elements && op->code == OP_element_load &&
+                                   operand(op, memory)->type->kind == TYPE_VIEW && !is_copied(op));
 }
 
 static void find_own_copy(Op *op, void *found)

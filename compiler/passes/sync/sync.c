@@ -499,7 +499,8 @@ static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
     if (op_attr(take, ATTR_tma)) return; /* both are of one proxy */
-    if (!op_has(take, PIPELINE_BARRIER) && !map_has(sync->copied_for, shared_root(operand(take, barriers))))
+    if (!op_has(take, PIPELINE_BARRIER) &&
+        !map_has(sync->copied_for, shared_root(operand(take, barriers))))
         return;
     if (sync->fences && !is_fence(take->next) && reaches_tensor_core(sync, take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);

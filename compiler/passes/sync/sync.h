@@ -42,18 +42,18 @@ typedef struct Sync {
     PendingTable *table;
     FactTable *facts;
     Agreement *agreement;
-    ThreadGroup group;  /* the threads that run what is walked */
-    ThreadGroup block;  /* all of them */
-    bool tensor_core;   /* it reads shared memory in this launch */
-    Map *copied_for;    /* mbarriers of the author's at which copies arrive when they have landed */
-    bool mbarriers;     /* the author's mbarriers order what groups do beside each other */
-    OpVec *inserted;    /* barriers */
-    Map *overwritten;   /* reads by threads of what TMA writes, too */
-    Map *shown;         /* accesses by threads of what TMA, or the tensor core, uses, too */
-    Cause *cause;       /* of the next one */
-    const Op *ignored;  /* a barrier that is taken for not there */
-    bool fences;        /* barriers get the fences that they need */
-    Map *left;          /* loop -> Left: sync.c */
+    ThreadGroup group; /* the threads that run what is walked */
+    ThreadGroup block; /* all of them */
+    bool tensor_core;  /* it reads shared memory in this launch */
+    Map *copied_for;   /* mbarriers of the author's at which copies arrive when they have landed */
+    bool mbarriers;    /* the author's mbarriers order what groups do beside each other */
+    OpVec *inserted;   /* barriers */
+    Map *overwritten;  /* reads by threads of what TMA writes, too */
+    Map *shown;        /* accesses by threads of what TMA, or the tensor core, uses, too */
+    Cause *cause;      /* of the next one */
+    const Op *ignored; /* a barrier that is taken for not there */
+    bool fences;       /* barriers get the fences that they need */
+    Map *left;         /* loop -> Left: sync.c */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
      * outside `reported` did, or all if its count is 0; and so by the walk that this one is within
      */

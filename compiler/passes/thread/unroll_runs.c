@@ -8,7 +8,8 @@
  * own, stays as it is.
  *
  * ptxas unrolls short loops, but none with a branch in it: where such a one is little code it is
- * unrolled as a whole. */
+ * unrolled as a whole. Loops that do no more than load global memory and compute are unrolled, too,
+ * so that the loads of several iterations are on the way. */
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
 #include "target/target.h"
@@ -69,6 +70,19 @@ static bool is_short_with_branches(const Op *loop, int64_t trips)
            ops * trips <= COST_UNROLL_RUN_OPS;
 }
 
+/* How many iterations' loads are to be on the way; 1: none are made, or something else is done. */
+static int loads_together(const Op *loop, int64_t trips)
+{
+    bool loads = false;
+    int count = COST_PREFETCH_DISTANCE, ops = 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
+        if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | STORES)) return 1;
+        loads |= op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
+    }
+    while (count > 1 && (trips % count != 0 || ops * count > COST_UNROLL_RUN_OPS)) count /= 2;
+    return loads ? count : 1;
+}
+
 static void visit(Op *loop, void *context)
 {
     int64_t step;
@@ -84,6 +98,8 @@ static void visit(Op *loop, void *context)
         op_set_int(loop, ATTR_unroll, run);
     else if (is_short_with_branches(loop, trips))
         op_set_int(loop, ATTR_unroll, (int)trips);
+    else if (loads_together(loop, trips) > 1)
+        op_set_int(loop, ATTR_unroll, loads_together(loop, trips));
 }
 
 bool pass_unroll_runs(Kernel *kernel, PassContext *context)
