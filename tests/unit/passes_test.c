@@ -539,10 +539,15 @@ static void test_barriers(void **state)
     /* x + transpose(x): one conversion, one barrier */
     expect_barriers(SHARED_HEAD PRODUCT("p", "x", "x") "    store %vb, %p, %o\n" SHARED_TAIL, 1,
                     1024);
-    /* twice in a row: the second reuses the bytes of the first, and waits for its readers */
+    /* twice in a row: the second has bytes of its own, and does not wait for the first one's
+     * readers */
     expect_barriers(SHARED_HEAD PRODUCT("p", "x", "x")
                         PRODUCT("q", "p", "p") "    store %vb, %q, %o\n" SHARED_TAIL,
-                    3, 1024);
+                    2, 2048);
+    /* three times: together they are not small, so that each reuses the bytes of the one before */
+    expect_barriers(SHARED_HEAD PRODUCT("p", "x", "x") PRODUCT("q", "p", "p")
+                        PRODUCT("t", "q", "q") "    store %vb, %t, %o\n" SHARED_TAIL,
+                    5, 1024);
     /* in a loop: before the store and before the load */
     expect_barriers(SHARED_HEAD
                     "    %r = for %o, %n, %u, %x : tile<f32, [256]> (%i: i32, %c: tile<f32, "

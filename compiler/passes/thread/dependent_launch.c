@@ -54,12 +54,31 @@ static void note_loop(Op *op, void *found)
     if (op_has(op, LOOP)) *(bool *)found = true;
 }
 
-/* Few threads that do one thing each: GPUs may do nothing but begin such blocks. */
+static int64_t bytes_of(const Type *type)
+{
+    return dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
+}
+
+static void add_bytes(Op *op, void *context)
+{
+    int64_t *bytes = context;
+    if (op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL)
+        *bytes += bytes_of(op->results[0].type);
+    if (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL)
+        *bytes += bytes_of(operand(op, value)->type);
+}
+
+/* Few threads that do one thing each, or threads that move few bytes: GPUs may do nothing but begin
+ * such blocks. */
 static bool has_small_blocks(const Op *launch)
 {
     bool loops = false;
+    int64_t bytes = 0;
+    const int warps = (int)op_int(launch, ATTR_warps, 1);
     region_visit(launch_region(launch), note_loop, &loops);
-    return !loops && op_int(launch, ATTR_warps, 1) < COST_PDL_WARPS;
+    region_visit(launch_region(launch), add_bytes, &bytes);
+    return !loops &&
+           (warps < COST_PDL_WARPS || (bytes > 0 && bytes * warps * WARP_SIZE <= COST_PDL_BYTES));
 }
 
 typedef struct Waiting {
