@@ -142,16 +142,20 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
     return true;
 }
 
-/* What leaves too few registers for the rest is left out, one after the other: sums of two
- * iterations, producers and products in flight, what is loaded ahead, and at last wgmma, as
- * mma.sync takes its operands and sums in smaller pieces. A few registers that spill cost less than
- * producers gain. */
+/* What leaves too few registers for the rest is left out, one after the other: reads long before
+ * their use, sums of two iterations, producers and products in flight, what is loaded ahead, and at
+ * last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few registers that spill
+ * cost less than producers gain. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
         unsigned feature;
         int spills; /* bytes of a thread that it is worth */
-    } LEFT_OUT[] = {{MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS}, {MAY_HOLD, 0}, {HAS_WGMMA, 0}};
+    } LEFT_OUT[] = {{MAY_READ_EARLY, 0},
+                    {MAY_OVERLAP, 0},
+                    {MAY_PLAN, COST_PLAN_SPILLS},
+                    {MAY_HOLD, 0},
+                    {HAS_WGMMA, 0}};
     const Image *image = started->image;
     unsigned features = started->arch->target->features;
     if (!image_finish(stages->codegen, started->image)) return false;
@@ -182,6 +186,7 @@ static bool start_image(Stages *stages, Kernel *kernel, StartedImage started)
     started.image->arrays_of = started.typed;
     times_add(stages->session->times, "LLVM", start);
     started.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
+    if (started.image->asked_once) started.uses &= ~(unsigned)MAY_READ_EARLY;
     vec_push(stages->session->arena, &stages->started, started);
     return fine;
 }

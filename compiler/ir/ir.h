@@ -158,7 +158,7 @@ struct Kernel {
     int tensor_count;
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
-    unsigned uses;           /* features that it may be compiled without: MAY_OVERLAP, MAY_PLAN */
+    unsigned uses;           /* features that it may be compiled without: MAY_PLAN and others */
     bool wants_remarks;
     bool is_strict;      /* the emulator is to report what is defined here alone (ssa/strict.c) */
     bool has_own_fences; /* the fences of the asynchronous proxy are the author's where he comes

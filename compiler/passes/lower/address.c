@@ -30,7 +30,7 @@ int address_depth(const Lower *lower, const Value *value)
 /* ---- what is built already ---- */
 
 typedef struct Key {
-    int64_t code, number, tile;
+    int64_t code, number, tile, bytes;
     const void *a, *b, *text;
     const Type *type;
 } Key;
@@ -48,6 +48,7 @@ static Value *emit(Lower *lower, const Key *key, int count, Value *const *operan
         op_set_int(op, ATTR_value, key->number);
     if (key->code == OP_shared_base) op_set_int(op, ATTR_offset, key->number);
     if (key->tile) op_set_int(op, ATTR_tile, key->tile);
+    if (key->bytes) op_set_int(op, ATTR_bytes, key->bytes);
     if (key->text) op_set_text(op, ATTR_predicate, key->text);
     map_set(lower->arena, &lower->built, name, &op->results[0]);
     return &op->results[0];
@@ -127,6 +128,7 @@ Value *address_shared(Lower *lower, DType dtype, const Op *alloc)
     const Key key = {.code = OP_shared_base,
                      .number = op_int(alloc, ATTR_offset, 0),
                      .tile = op_int(alloc, ATTR_tile, 0),
+                     .bytes = op_int(alloc, ATTR_bytes, 0),
                      .type = type_pointer(lower->kernel->types, dtype, SPACE_SHARED)};
     return emit(lower, &key, 0, NULL);
 }

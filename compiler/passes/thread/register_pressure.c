@@ -8,7 +8,8 @@
  * What a branch that has many alone needs goes into it first.
  *
  * Where that is still more than all registers, what warps compute together moves, too, and what
- * they read of memory, as long as nothing is between that may write it. */
+ * they read of memory, as long as nothing is between that may write it. So it does where ptxas ran
+ * out of registers and what the loops around carry fills many. */
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
@@ -19,13 +20,22 @@ typedef struct Seat {
     bool placed, looked;
 } Seat;
 
+/* What is read of one tile in shared memory, or of any memory of a space. */
+typedef struct PlaceRead {
+    Space space;
+    const Op *tile;
+    OpVec reads; /* that are not placed yet */
+} PlaceRead;
+
 typedef struct PressureSchedule {
     Arena *arena;
     Region *region;
     int number;
-    bool far;    /* more ops move */
-    int at_once; /* so many words are read before they are used */
+    int *carried; /* NULL: not counted; of each argument the number of the last op that uses it */
+    bool far;     /* more ops move */
+    int at_once;  /* so many words are read before they are used */
     OpVec stack;
+    VEC(PlaceRead) places;
 } PressureSchedule;
 
 static bool is_pure(const Op *op)
@@ -33,26 +43,36 @@ static bool is_pure(const Op *op)
     return op_has(op, PURE) && !op_has(op, COOP | TERM);
 }
 
-/* Where what is read may move. */
-static const Space MOVED[] = {SPACE_SHARED, SPACE_GLOBAL};
-enum { MOVED_COUNT = sizeof MOVED / sizeof *MOVED };
-
-static bool reads(const Op *op, Space space)
-{
-    return op_has(op, LOADS) && operand(op, pointer)->type->space == space;
-}
-
 static bool reads_memory(const Op *op)
 {
-    return reads(op, SPACE_SHARED) || reads(op, SPACE_GLOBAL);
+    if (!op_has(op, LOADS)) return false;
+    const Space space = operand(op, pointer)->type->space;
+    return space == SPACE_SHARED || space == SPACE_GLOBAL;
+}
+
+/* The tile in shared memory that the pointer points into, or NULL. */
+static const Op *tile_of(const Value *pointer)
+{
+    const Op *op = pointer->op;
+    while (op && (op->code == OP_ptr_add || op->code == OP_ptr_cast)) op = operand(op, pointer)->op;
+    return op && op->code == OP_shared_base ? op : NULL;
+}
+
+static bool are_apart(const Op *a, const Op *b)
+{
+    const int64_t of_a = op_int(a, ATTR_bytes, 0), of_b = op_int(b, ATTR_bytes, 0);
+    const int64_t from_a = op_int(a, ATTR_offset, 0), from_b = op_int(b, ATTR_offset, 0);
+    return of_a && of_b && (from_a + of_a <= from_b || from_b + of_b <= from_a);
 }
 
 /* It neither writes that memory nor waits for what does. */
-static bool leaves(const Op *op, Space space)
+static bool leaves(const Op *op, const PlaceRead *from)
 {
     if (op->code != OP_st) return op_has(op, PURE | LOADS);
-    const Space other = operand(op, pointer)->type->space;
-    return other != space && other != SPACE_CLUSTER;
+    const Value *pointer = operand(op, pointer);
+    if (pointer->type->space != from->space) return pointer->type->space != SPACE_CLUSTER;
+    const Op *tile = tile_of(pointer);
+    return tile && from->tile && are_apart(tile, from->tile);
 }
 
 static bool may_move(const PressureSchedule *schedule, const Op *op)
@@ -77,21 +97,27 @@ static bool is_here(const PressureSchedule *schedule, const Value *value)
 static void note_uses(Op *op, void *context)
 {
     const PressureSchedule *schedule = context;
-    for (int i = 0; i < op->operand_count; i++)
-        if (is_here(schedule, op->operands[i]))
-            ((Seat *)op->operands[i]->op->scratch)->last = schedule->number;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *value = op->operands[i];
+        if (is_here(schedule, value)) ((Seat *)value->op->scratch)->last = schedule->number;
+        if (schedule->carried && !value->op && value->region == schedule->region)
+            schedule->carried[value->index] = schedule->number;
+    }
+}
+
+static int words_of_value(const Value *value)
+{
+    const Type *type = value->type;
+    const int count = type->kind == TYPE_VECTOR ? type->count : 1;
+    const int bits = type->kind == TYPE_POINTER ? 64 : dtype_bits(type->dtype);
+    return count * (bits > 32 ? 2 : 1);
 }
 
 static int words_of(const Op *op)
 {
     int words = 0;
     if (op->code == OP_const) return 0;
-    for (int i = 0; i < op->result_count; i++) {
-        const Type *type = op->results[i].type;
-        const int count = type->kind == TYPE_VECTOR ? type->count : 1;
-        const int bits = type->kind == TYPE_POINTER ? 64 : dtype_bits(type->dtype);
-        words += count * (bits > 32 ? 2 : 1);
-    }
+    for (int i = 0; i < op->result_count; i++) words += words_of_value(&op->results[i]);
     return words;
 }
 
@@ -103,6 +129,8 @@ static bool has_words(const Region *region, int most)
     return words > most;
 }
 
+/* With what is carried: results have the registers of operands that the op is the last to use, as
+ * sums of products do. */
 static int most_words(PressureSchedule *schedule)
 {
     int count = 0, most = 0, words = 0;
@@ -114,14 +142,17 @@ static int most_words(PressureSchedule *schedule)
     }
     int *ends = arena_new_array(schedule->arena, int, count + 1);
     int number = 0;
+    for (int i = 0; schedule->carried && i < schedule->region->argument_count; i++) {
+        words += words_of_value(schedule->region->arguments[i]);
+        ends[schedule->carried[i]] += words_of_value(schedule->region->arguments[i]);
+    }
     for (Op *op = schedule->region->first; op; op = op->next, number++) {
-        const int last = ((Seat *)op->scratch)->last;
-        if (last > number) {
-            words += words_of(op);
-            ends[last] += words_of(op);
-        }
-        most = words > most ? words : most;
+        const int last = ((Seat *)op->scratch)->last, own = last > number ? words_of(op) : 0;
+        ends[last] += own;
+        words += own;
+        if (!schedule->carried) most = words > most ? words : most;
         words -= ends[number];
+        if (schedule->carried) most = words > most ? words : most;
     }
     return most;
 }
@@ -201,30 +232,58 @@ static int place_reads(PressureSchedule *schedule, Op *op, int limit)
     return words;
 }
 
-/* A read takes long, many take hardly longer: those for some ops are placed before the first of
+/* A read takes long, many take hardly longer: those for some stores are placed before the first of
  * these. */
 static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at)
 {
     int words = 0;
     size_t i = at;
-    for (; i < ops->count && words < schedule->at_once; i++)
-        if (!may_move(schedule, ops->data[i]))
-            words += place_reads(schedule, ops->data[i], (int)at);
+    for (; i < ops->count && words < schedule->at_once; i++) {
+        if (may_move(schedule, ops->data[i])) continue;
+        if (ops->data[i]->code != OP_st) break;
+        words += place_reads(schedule, ops->data[i], (int)at);
+    }
     return i;
+}
+
+static void note_read(PressureSchedule *schedule, Op *read)
+{
+    const Value *pointer = operand(read, pointer);
+    const Op *tile = tile_of(pointer);
+    size_t i = 0;
+    while (i < schedule->places.count && (schedule->places.data[i].tile != tile ||
+                                          schedule->places.data[i].space != pointer->type->space))
+        i++;
+    if (i == schedule->places.count)
+        vec_push(schedule->arena, &schedule->places,
+                 ((PlaceRead){.space = pointer->type->space, .tile = tile}));
+    vec_push(schedule->arena, &schedule->places.data[i].reads, read);
+}
+
+/* What the op may change is read before it. */
+static void place_before(PressureSchedule *schedule, const Op *op)
+{
+    for (size_t i = 0; i < schedule->places.count; i++) {
+        PlaceRead *from = &schedule->places.data[i];
+        if (from->reads.count == 0 || leaves(op, from)) continue;
+        for (size_t r = 0; r < from->reads.count; r++) place(schedule, from->reads.data[r]);
+        from->reads.count = 0;
+    }
 }
 
 /* Where that comes to no more words than `most`. */
 static void change_order(PressureSchedule *schedule, int most)
 {
     const OpVec ops = ops_of(schedule);
-    size_t read[MOVED_COUNT] = {0}, ahead = 0;
+    size_t ahead = 0;
+    schedule->places.count = 0;
     for (size_t i = 0; i < ops.count; i++) {
-        if (may_move(schedule, ops.data[i])) continue;
+        Op *op = ops.data[i];
+        if (schedule->far && reads_memory(op)) note_read(schedule, op);
+        if (may_move(schedule, op)) continue;
         if (schedule->far && i >= ahead) ahead = read_ahead(schedule, &ops, i);
-        for (int m = 0; schedule->far && m < MOVED_COUNT; m++)
-            for (; !leaves(ops.data[i], MOVED[m]) && read[m] < i; read[m]++)
-                if (reads(ops.data[read[m]], MOVED[m])) place(schedule, ops.data[read[m]]);
-        place(schedule, ops.data[i]);
+        place_before(schedule, op);
+        place(schedule, op);
     }
     for (size_t i = 0; i < ops.count; i++) place(schedule, ops.data[i]); /* what nobody uses */
     if (most_words(schedule) <= most) return;
@@ -272,6 +331,56 @@ static void sink(Kernel *kernel, Op *choice)
         sink_into(&schedule, choice, choice->regions[i]);
 }
 
+/* What the loops around that of the region carry stays in registers for as long as it runs. */
+static int words_around(const Region *region)
+{
+    int words = 0;
+    while (region->parent->code != OP_launch) {
+        region = region->parent->parent;
+        for (int i = 0; i < region->argument_count; i++)
+            words += words_of_value(region->arguments[i]);
+    }
+    return words;
+}
+
+/* Many reads at once; fewer, where that comes to `most` registers or takes far fewer. */
+static void order_reads(PressureSchedule *schedule, int most)
+{
+    int words = most_words(schedule), wanted = words - 1;
+    schedule->far = true;
+    schedule->at_once = COST_PRESSURE_READS;
+    for (bool more = true; more && words > most; schedule->at_once /= 2) {
+        change_order(schedule, wanted);
+        words = most_words(schedule);
+        wanted = words * 3 / 4 > most ? words * 3 / 4 : most;
+        more = schedule->at_once > 0;
+    }
+}
+
+static void order_words(PressureSchedule *schedule, const Target *target)
+{
+    const int words = most_words(schedule);
+    if (words <= COST_PRESSURE_REGISTERS) return;
+    change_order(schedule, words - 1);
+    order_reads(schedule, target->registers_per_thread);
+}
+
+/* Where what is read may be as much as there is too much. */
+static void order_carried(Kernel *kernel, PressureSchedule *schedule, const Target *target)
+{
+    const Region *region = schedule->region;
+    const int most = target->registers_per_thread * 7 / 8 - words_around(region);
+    int words = 0, read = 0;
+    for (int i = 0; i < region->argument_count; i++) words += words_of_value(region->arguments[i]);
+    if (!has_words(region, most - words)) return;
+    schedule->carried = arena_new_array(schedule->arena, int, region->argument_count + 1);
+    for (const Op *op = region->first; op; op = op_next(op))
+        read += reads_memory(op) ? words_of(op) : 0;
+    if (most_words(schedule) <= most || most_words(schedule) - read > most) return;
+    kernel->uses |= MAY_READ_EARLY;
+    if (!target_has(target, MAY_READ_EARLY)) order_reads(schedule, most);
+}
+
 static void order_region(Kernel *kernel, const Target *target, Region *region)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
@@ -280,17 +389,8 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
     }
     PressureSchedule schedule = {.arena = kernel->arena, .region = region};
     if (!region->last || may_move(&schedule, region->last)) return;
-    if (!has_words(region, COST_PRESSURE_REGISTERS)) return;
-    int words = most_words(&schedule);
-    if (words > COST_PRESSURE_REGISTERS) change_order(&schedule, words - 1);
-    /* Some at once; one by one, where that takes many fewer. */
-    for (schedule.at_once = COST_PRESSURE_READS; schedule.at_once >= 0;
-         schedule.at_once -= COST_PRESSURE_READS) {
-        words = most_words(&schedule);
-        schedule.far = words > target->registers_per_thread;
-        if (!schedule.far) break;
-        change_order(&schedule, schedule.at_once ? words - 1 : words * 3 / 4);
-    }
+    if (has_words(region, COST_PRESSURE_REGISTERS)) order_words(&schedule, target);
+    order_carried(kernel, &schedule, target);
     for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
