@@ -138,3 +138,32 @@ wp.set_module_options({"deterministic": wp.DeterministicMode.RUN_TO_RUN})
 print(wp.get_module_options()["deterministic"].name)
 END
 python3 -m tilec run language.py
+# the order of atomic operations, as a module's options ask for it
+cat >ordered.py <<'END'
+import warp as wp
+
+
+@wp.kernel
+def taken(slots: wp.array(dtype=int), out: wp.array(dtype=int)):
+    out[wp.atomic_add(slots, 0, 1)] = wp.tid()
+
+
+@wp.kernel(module="unique", module_options={"deterministic": wp.DeterministicMode.GPU_TO_GPU})
+def always(slots: wp.array(dtype=int), out: wp.array(dtype=int)):
+    out[wp.atomic_add(slots, -1, 1)] = wp.tid()
+
+
+def launched(kernel):
+    slots, out = wp.zeros(1, dtype=int), wp.zeros(300, dtype=int)
+    wp.launch(kernel, dim=300, inputs=[slots, out])
+    return out.list() == list(range(300))
+
+
+print(wp.get_module_options()["deterministic"], launched(always))
+wp.set_module_options({"deterministic": wp.DeterministicMode.RUN_TO_RUN})
+print(wp.get_module_options()["deterministic"], launched(taken))
+wp.set_module_options({"deterministic": wp.DeterministicMode.NOT_GUARANTEED})
+launched(taken)
+print(wp.get_module_options()["deterministic"], taken.ordered, launched(always))
+END
+python3 -m tilec run ordered.py

@@ -76,7 +76,11 @@ def _module_of(module):
 
 def set_module_options(options, module=None):
     """See config."""
-    _module_of(module).options.update(options)
+    found = _module_of(module)
+    found.options.update(options)
+    if "deterministic" in options:
+        for kernel in found.kernels.values():
+            kernel.forget()
 
 
 def get_module_options(module=None):

@@ -112,6 +112,7 @@ class Kernel:
         self.options = options or {}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
+        self.ordered = False
         self.is_instance = remote is not None  # of one that leaves types open
         bounds = launch_bounds[0] if isinstance(launch_bounds, (tuple, list)) and launch_bounds else launch_bounds
         self.most_threads = bounds or 1024
@@ -135,11 +136,18 @@ class Kernel:
     def __tile_function__(self):
         return self.func
 
+    def is_ordered(self):
+        """Whether atomic operations are to have the same results whenever it runs: its module says so."""
+        return bool(self.module.options["deterministic"])
+
     def __tile_remote__(self):
+        if not self.is_instance and self.ordered != self.is_ordered():
+            self.forget()
         if self.remote is None:
+            self.ordered = self.is_ordered()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
-                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward})"))
+                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={self.ordered})"))
         return self.remote
 
     def forget(self):
