@@ -1,0 +1,105 @@
+/* idle_warps.c: what some warps alone store, they alone compute.
+ *
+ * A tile of few elements lies in each warp once more, so that all warps compute it where one stores
+ * it: a scan, or a sum, of a row. The ops that nothing else needs go behind a branch that a warp
+ * takes as a whole, with what they read and the lanes they ask, from the last op on that has an
+ * effect. Where the tensor core is at work by itself there are no branches for that: ptxas would
+ * have it wait. */
+#include "passes/pass.h"
+#include "ir/op_vec.h"
+
+typedef struct Idle {
+    Arena *arena;
+    Map within; /* ops that go behind the branch */
+    OpVec ops;  /* the same, the last one first */
+    int count, asks;
+} Idle;
+
+/* The thread's bits above the lane's alone decide. */
+static bool is_of_warps(const Value *predicate)
+{
+    int64_t zero, mask;
+    const Op *cmp = predicate->op;
+    if (!cmp || cmp->code != OP_cmp || !value_constant(operand(cmp, b), &zero) || zero != 0)
+        return false;
+    const Op *bits = operand(cmp, a)->op;
+    return bits && bits->code == OP_and && operand(bits, a)->op &&
+           operand(bits, a)->op->code == OP_thread_id && value_constant(operand(bits, b), &mask) &&
+           mask % WARP_SIZE == 0;
+}
+
+static const Value *predicate_of(const Op *op)
+{
+    return op->code == OP_st ? operand_given(op, predicate) : NULL;
+}
+
+static bool is_needed_within(const Idle *idle, const Op *op)
+{
+    bool used = false;
+    for (int i = 0; i < op->result_count; i++)
+        for (const OpUse *use = op->results[i].uses; use; use = use->next, used = true)
+            if (!map_has(&idle->within, use->op)) return false;
+    return used;
+}
+
+static void take(Idle *idle, Op *op)
+{
+    map_set(idle->arena, &idle->within, op, op);
+    vec_push(idle->arena, &idle->ops, op);
+    idle->count += op->code != OP_const;
+    idle->asks += op_has(op, COOP);
+}
+
+static void find_ops(Idle *idle, Op *last, const Value *predicate)
+{
+    bool reads = false; /* something that stays where it is reads memory */
+    take(idle, last);
+    for (Op *op = last->previous; op; op = op->previous) {
+        if (predicate_of(op) == predicate && !reads) {
+            take(idle, op);
+            continue;
+        }
+        if (op->region_count || !op_has(op, PURE | LOADS)) return;
+        if (op != predicate->op && op->code != OP_const && is_needed_within(idle, op))
+            take(idle, op);
+        else
+            reads |= op_has(op, LOADS);
+    }
+}
+
+static void build_branch_of(Idle *idle, Op *last, Value *predicate)
+{
+    Builder builder = builder_before(last->next);
+    builder.span = last->span;
+    Op *branch = build_branch(&builder, predicate);
+    Op *end = branch->regions[0]->last;
+    for (size_t i = idle->ops.count; i-- > 0;) op_move_before(idle->ops.data[i], end);
+}
+
+static void visit_region(Arena *arena, Region *region)
+{
+    for (Op *op = region->last; op; op = op->previous) {
+        for (int r = 0; r < op->region_count; r++) visit_region(arena, op->regions[r]);
+        const Value *predicate = predicate_of(op);
+        if (!predicate || !op->next || !is_of_warps(predicate)) continue;
+        Idle idle = {.arena = arena};
+        find_ops(&idle, op, predicate);
+        if (idle.asks > 0 && idle.count >= COST_BRANCH_OPS) {
+            Op *before = idle.ops.data[idle.ops.count - 1]->previous;
+            build_branch_of(&idle, op, (Value *)(uintptr_t)predicate);
+            if (!before) return;
+            op = before->next ? before->next : before;
+        }
+    }
+}
+
+bool pass_idle_warps(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    Arena *arena = arena_new();
+    for (Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch && !region_has_with(launch_region(op), ASYNC_PROXY))
+            visit_region(arena, launch_region(op));
+    arena_free(arena);
+    return true;
+}
