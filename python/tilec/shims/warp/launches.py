@@ -404,9 +404,22 @@ def _dims(dim):
     return [int(extent) for extent in dim] if isinstance(dim, (tuple, list)) else [int(dim)]
 
 
+def _sees_blocks(function, seen=()):
+    """Whether its text, or that of functions which it calls, has to do with the threads of a block."""
+    names = function.__code__.co_names
+    if any([name == "block_dim" or name.startswith("tile") for name in names]):
+        return True
+    called = [function.__globals__.get(name) for name in names]
+    return any([_sees_blocks(one.func, (*seen, function)) for one in called if isinstance(one, Function) and one.func not in (*seen, function)])
+
+
 @_graphs.recorded
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device=None):
     if _devices.get_device(device).is_cpu:
+        from warp import config
+
+        if not config.enable_cpu_blocks and (word == "launch_tiled" or _sees_blocks(kernel.func)):
+            block_dim = 1  # so many threads have blocks on a processor, if nothing is said
         with _session.the.on_host():
             _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, True)
     else:
