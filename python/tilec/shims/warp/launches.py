@@ -33,8 +33,12 @@ class Function:
         self.func = function
         self.around = around
         self.key = self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
+
+    @property
+    def module(self):
+        return get_module(self.func.__module__)
 
     @property
     def __tile_function__(self):
@@ -105,6 +109,7 @@ class Kernel:
         if more.get("code_transformers"):
             raise NotImplementedError("code_transformers are not taken: kernels are compiled from their files' text")
         self.func = func
+        self.__module__ = func.__module__
         self.more_options = more  # of Warp's own compiler
         self.key = self.__name__ = key or func.__name__
         self.around = around
