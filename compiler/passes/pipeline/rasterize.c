@@ -7,19 +7,23 @@
  *     columns = min(most, gridDim.x - group * most)
  *     x' = group * most + rest % columns      y' = rest / columns
  *
- * with `most` of COST_RASTER_COLUMNS, or less where the number of columns is known.
+ * with `most` of COST_RASTER_COLUMNS for blocks that copy as much by one index as by the other; of
+ * others as many as make that square in bytes, by what an iteration copies. Fewer where the number
+ * of columns is known.
  *
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
  * to do the greater their index is, they are taken from the last one to the first.
  *
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
+#include "passes/analysis/access.h"
 #include "passes/layout/matrix.h"
 #include "passes/analysis/trend.h"
 
 typedef struct Traits {
-    bool uses[2];   /* the block's index along x, y, in what pipelined loops copy */
-    bool pipelined; /* a loop that copies operands of a product ahead */
+    bool uses[2];     /* the block's index along x, y, in what pipelined loops copy */
+    int64_t bytes[2]; /* of an iteration's copies by that index alone */
+    bool pipelined;   /* a loop that copies operands of a product ahead */
     int rises; /* the dimension along which blocks have more and more iterations to do; -1: none */
 } Traits;
 
@@ -33,8 +37,14 @@ static ValueAnswer finds_index(const Value *value, void *context)
 
 static void look_at_copy(Op *op, void *context)
 {
+    Traits *traits = context, own = {0};
     if (op->code != OP_copy) return;
-    for (int i = 0; i < op->operand_count; i++) value_finds(op->operands[i], finds_index, context);
+    for (int i = 0; i < op->operand_count; i++) value_finds(op->operands[i], finds_index, &own);
+    for (int dim = 0; dim < 2; dim++) {
+        traits->uses[dim] |= own.uses[dim];
+        if (own.uses[dim] && !own.uses[1 - dim])
+            traits->bytes[dim] += type_bytes(operand(op, tile)->type);
+    }
 }
 
 /* ---- blocks that have more to do than others ---- */
@@ -61,11 +71,24 @@ static Value *build_columns(Builder *builder, Value *most, Value *left)
     return build2(builder, OP_max, columns, build_const(builder, DTYPE_i32, 1));
 }
 
+/* Columns of a group, even: blocks that run at a time read as much of one operand as of the other.
+ */
+static int64_t most_columns(const Traits *traits)
+{
+    const int64_t square = (int64_t)COST_RASTER_COLUMNS * COST_RASTER_COLUMNS;
+    int64_t columns = 2;
+    if (!traits->bytes[0] || !traits->bytes[1]) return COST_RASTER_COLUMNS;
+    while ((columns + 1) * (columns + 1) * traits->bytes[0] < square * traits->bytes[1] &&
+           columns < 2 * COST_RASTER_COLUMNS)
+        columns += 2;
+    return columns;
+}
+
 /* Groups of about one size, even ones: a narrow one at the end would read all of an operand for
  * itself. */
-static int64_t columns_of(int64_t width)
+static int64_t columns_of(int64_t width, int64_t most)
 {
-    const int64_t groups = (width + COST_RASTER_COLUMNS - 1) / COST_RASTER_COLUMNS;
+    const int64_t groups = (width + most - 1) / most;
     const int64_t columns = (width + groups - 1) / groups;
     return columns + columns % 2;
 }
@@ -115,7 +138,7 @@ static void rename_indices(Kernel *kernel, Region *region, Op *rest, Value **ind
 }
 
 /* NULL, or why not. */
-static const char *rasterize_launch(Kernel *kernel, Op *launch)
+static const char *rasterize_launch(Kernel *kernel, Op *launch, int64_t most)
 {
     Region *region = launch_region(launch);
     Value *indices[2];
@@ -123,8 +146,8 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch)
     Builder builder = builder_before(rest);
     int64_t width;
     const bool known = value_constant(operand(launch, x), &width);
-    if (known && width <= COST_RASTER_COLUMNS) return "it has no more columns than one group";
-    const int64_t columns = known ? columns_of(width) : COST_RASTER_COLUMNS;
+    if (known && width <= most) return "it has no more columns than one group";
+    const int64_t columns = known ? columns_of(width, most) : most;
     kernel_remark(kernel, kernel->span,
                   "blocks are taken in groups of %d columns of the grid, for the sake of L2",
                   (int)columns);
@@ -158,7 +181,8 @@ static const char *choose_order(Kernel *kernel, Op *launch, const Traits *traits
 {
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (launch_may_wait(launch)) return "they may wait for each other";
-    if (traits->uses[0] && traits->uses[1]) return rasterize_launch(kernel, launch);
+    if (traits->uses[0] && traits->uses[1])
+        return rasterize_launch(kernel, launch, most_columns(traits));
     return traits->rises >= 0 ? turn_iteration(kernel, launch, traits->rises)
                               : "what their loops copy does not go by both of its indices";
 }
