@@ -756,6 +756,13 @@ Object *masked_init(Eval *eval, Object *function, int rank, Value *const *indice
 
 /* ---- what the block does as a whole ---- */
 
+static bool is_one_iteration(const Parallel *parallel)
+{
+    for (int i = 0; i < parallel->form.rank; i++)
+        if (parallel->form.extents[i] != 1) return false;
+    return true;
+}
+
 /* All iterations are at hand, and none of them is left out. */
 static bool is_all(const Parallel *parallel)
 {
@@ -777,6 +784,7 @@ bool masked_allow(Eval *eval, const BuiltinRow *row, Span at)
     if (strcmp(row->name, "grid_sync") == 0 && is_all(parallel)) return true;
     for (size_t i = 0; i < sizeof COLLECTIVE / sizeof *COLLECTIVE; i++)
         if (strcmp(row->name, COLLECTIVE[i]) == 0) {
+            if (is_one_iteration(parallel) && parallel_take_share(eval)) return false;
             FAIL(eval, in_parallel, at, "an operation of the whole block");
             return false;
         }
