@@ -54,8 +54,8 @@ static bool are_known(const Pipeline *pipeline)
     return true;
 }
 
-/* What comes before the loop writes nothing that it may copy; `copies`: there may be copies to
- * shared memory. */
+/* What comes before the loop writes nothing that it may copy, so that nobody need wait for a sync
+ * there; `copies`: there may be copies to shared memory. */
 static bool starts_freely(const Pipeline *pipeline, bool copies)
 {
     const Op *first = pipeline->loop;
@@ -64,7 +64,7 @@ static bool starts_freely(const Pipeline *pipeline, bool copies)
         const bool writes = (op_info(op->code)->traits & WRITES) != 0;
         if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
                                  op->code != OP_shared_store && op->code != OP_anchor &&
-                                 !(copies && op->code == OP_copy)))
+                                 op->code != OP_sync && !(copies && op->code == OP_copy)))
             return false;
     }
     return true;
