@@ -11,6 +11,7 @@ from tilec.session import Text as _Text
 
 from warp import arrays as _arrays
 from warp import builtins as _builtins
+from warp import captures as _captures
 from warp import devices as _devices
 from warp import diagnostics as _diagnostics
 from warp import dlpack as _dlpack
@@ -31,7 +32,7 @@ from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_arrays, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
+for _module in (_arrays, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
     for _name in dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)

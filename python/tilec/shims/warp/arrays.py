@@ -37,10 +37,14 @@ class _Memory:
             kept = getattr(self.allocator, "kept", {}).get(self.pointer)  # which views of it keep
             self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(self.pointer)) if kept is None else kept
         _memory.tracker.add(self.pointer, count, self.kind.name.lower(), what)
+        if device.is_cuda:
+            _memory.in_use.add(count)
 
     def __del__(self):
         if self.owner is None and self.pointer and _memory is not None:
             _memory.tracker.remove(self.pointer)
+            if self.guard.is_cuda:
+                _memory.in_use.add(-self.count)
             if self.allocator in (_memory.host, _memory.pinned, _memory.default):
                 self.allocator.deallocate(self.pointer, self.count)
             else:
@@ -728,11 +732,39 @@ def _copied(dest, src):
     dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
 
 
+def _check_copy(dest, src, dest_offset, src_offset, count):
+    given = {"Source offset": src_offset, "Destination offset": dest_offset, "count": count}
+    if any([isinstance(value, bool) or not isinstance(value, (int, numpy.integer)) for value in given.values()]):
+        raise RuntimeError("the offsets and the count of a copy must be integers")
+    for name, value in given.items():
+        if value < 0:
+            raise RuntimeError(f"{name} must be non-negative, got {value}")
+    if not (count or dest_offset or src_offset):
+        return
+    if isinstance(dest, indexedarray) or isinstance(src, indexedarray):
+        raise RuntimeError("offsets and a count are not for copies of indexed or Fabric arrays")
+    if dest.ndim > 1 or src.ndim > 1:
+        raise RuntimeError("offsets and a count are only supported for 1-D arrays")
+    if src_offset + count > src.size:
+        raise RuntimeError(f"the copied range {src_offset}:{src_offset + count} exceeds the source size {src.size}")
+    if dest_offset + (count or src.size - src_offset) > dest.size:
+        raise RuntimeError(f"the copied range from {dest_offset} on exceeds the destination size {dest.size}")
+
+
 def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
+    _check_copy(dest, src, dest_offset, src_offset, count)
     if count or dest_offset or src_offset:
-        count = count or src.size
-        dest, src = dest.flatten()[dest_offset : dest_offset + count], src.flatten()[src_offset : src_offset + count]
+        count = count or src.size - src_offset
+        dest, src = dest[dest_offset : dest_offset + count], src[src_offset : src_offset + count]
+    elif src.ndim == dest.ndim == 1 and src.dtype is dest.dtype and src.size < dest.size and not isinstance(dest, indexedarray):
+        dest = dest[: src.size]
+    elif src.shape != dest.shape and not (dest.is_contiguous and src.is_contiguous):
+        raise RuntimeError(f"Incompatible array shapes: destination shape={dest.shape}, source shape={src.shape}")
+    elif src.size * _types.type_size_in_bytes(src.dtype) != dest.size * _types.type_size_in_bytes(dest.dtype) and dest.dtype is not src.dtype:
+        raise RuntimeError(f"Incompatible array types: destination dtype={_types.type_repr(dest.dtype)}, source dtype={_types.type_repr(src.dtype)}")
     _copied(dest, src)
+    if getattr(dest, "grad", None) is not None and getattr(src, "grad", None) is not None:  # the gradient goes with it
+        _copied(dest.grad, src.grad)
     from warp import tape
 
     tape.note_copy(dest, src)

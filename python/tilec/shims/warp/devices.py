@@ -2,6 +2,7 @@
 
 import contextlib
 import cProfile
+import enum
 import pstats
 import sys
 import time
@@ -13,22 +14,75 @@ from warp import memory as _memory
 
 
 class Stream:
-    """The default one, or one of another library's."""
+    """An order of work. All of Warp's own is in the default stream's order; another library's stream is worked on as it is."""
 
-    def __init__(self, device=None, cuda_stream=0, **options):
+    _is_blocking = None
+
+    def __init__(self, device=None, priority=0, cuda_stream=None, **options):
         self.device = get_device(device)
+        if self.device.is_cpu:
+            raise RuntimeError(f"Device {self.device} is not a CUDA device")
+        if not isinstance(priority, int):
+            raise TypeError("the priority of a stream is an integer")
         self.cuda_stream = cuda_stream or 0
+        self.priority = max(-1, min(0, priority))
+        self._is_blocking = True if cuda_stream is None else None
 
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *args, **kwargs: None
+    @property
+    def is_blocking(self):
+        if self._is_blocking is None:
+            self._is_blocking = True
+        return self._is_blocking
+
+    @property
+    def is_complete(self):
+        synchronize_stream(self)
+        return True
+
+    @property
+    def is_capturing(self):
+        return _graphs.is_capturing()
+
+    def record_event(self, event=None, external=False):
+        event = event or Event(self.device)
+        event.record()
+        return event
+
+    def wait_event(self, event, external=False):
+        """What was recorded is before what comes, in the one order."""
+
+    def wait_stream(self, other, event=None):
+        if other.cuda_stream != self.cuda_stream:
+            synchronize_stream(other)
 
 
-class Event(Stream):
-    def __init__(self, device=None, **options):
-        super().__init__(device)
-        self.at = time.perf_counter()
+class Event:
+    """A point in the order of work; what is timed by it ends there."""
+
+    Flags = enum.IntFlag("Flags", ["DEFAULT", "BLOCKING_SYNC", "DISABLE_TIMING"], start=1)
+
+    def __init__(self, device=None, cuda_event=None, enable_timing=False, interprocess=False):
+        self.device = get_device(device)
+        if self.device.is_cpu:
+            raise RuntimeError(f"Device {self.device} is not a CUDA device")
+        self.cuda_event = cuda_event
+        self.at = None
+
+    @property
+    def is_complete(self):
+        return True
+
+    def record(self):
+        _record(self)
+
+    def is_recorded(self):
+        return self.at is not None
+
+
+@_graphs.recorded
+def _record(event):
+    _native.check(_native.synchronize(None))
+    event.at = time.perf_counter()
 
 
 class Device:
@@ -42,7 +96,7 @@ class Device:
         self._on_gpu = self.is_cuda and not _device.is_emulator()
         self.arch = (90 if not self._on_gpu else _native.device_compute(self.ordinal)) if self.is_cuda else 0
         self.name = "tilec's emulator" if self.is_cuda and not self._on_gpu else alias
-        self.is_mempool_supported = self.is_mempool_enabled = self.is_uva = self.is_primary = False
+        self.is_uva = self.is_primary = False
         self.is_managed_memory_supported = self._on_gpu
         self.is_cpu_memory_access_from_gpu_supported = self.is_gpu_memory_access_from_cpu_supported = False
         self.is_cpu_gpu_atomic_supported = False
@@ -55,6 +109,18 @@ class Device:
         self.captures = {}
 
     @property
+    def is_mempool_supported(self):
+        return self.is_cuda
+
+    @property
+    def is_mempool_enabled(self):
+        return is_mempool_enabled(self)
+
+    @property
+    def mempool_allocator(self):
+        return _memory.of_device(self)
+
+    @property
     def default_allocator(self):
         return _memory.of_device(self)
 
@@ -64,10 +130,28 @@ class Device:
 
     @property
     def stream(self):
-        return _stream(self) if self.is_cuda else None
+        if self.is_cpu:
+            raise RuntimeError(f"Device {self} is not a CUDA device")
+        return get_stream(self)
 
-    null_stream = stream
-    has_stream = True
+    @stream.setter
+    def stream(self, stream):
+        self.set_stream(stream)
+
+    def set_stream(self, stream, sync=True):
+        if self.is_cpu:
+            raise RuntimeError(f"Device {self} is not a CUDA device")
+        if stream.device != self:
+            raise RuntimeError(f"Stream from device {stream.device} cannot be used on device {self}")
+        _streams[self.alias] = stream
+
+    @property
+    def null_stream(self):
+        return _stream(self)
+
+    @property
+    def has_stream(self):
+        return self.is_cuda
 
     @property
     def is_capturing(self):
@@ -80,7 +164,7 @@ class Device:
         return self.arch or None
 
     def get_stream(self):
-        return Stream(self)
+        return self.stream
 
     def make_current(self):
         pass
@@ -195,13 +279,30 @@ def set_device(ident):
     _current[-1] = get_device(ident).alias
 
 
-def synchronize(*ignored):
+def _synchronized(what):
+    if _graphs.is_capturing():
+        raise RuntimeError(f"Cannot synchronize {what} while graph capture is active")
     _native.check(_native.synchronize(None))
     if current_handle() is not None:
         _native.check(_native.synchronize(current_handle()))
 
 
-synchronize_device = synchronize_stream = synchronize_event = synchronize
+def synchronize(*ignored):
+    _synchronized("device")
+
+
+def synchronize_device(device=None):
+    _synchronized("device")
+
+
+def synchronize_stream(stream_or_device=None):
+    _synchronized("stream")
+    if isinstance(stream_or_device, Stream) and stream_or_device.cuda_stream:
+        _native.check(_native.synchronize(stream_or_device.cuda_stream))
+
+
+def synchronize_event(event):
+    _synchronized("event")
 
 
 class ScopedDevice(contextlib.AbstractContextManager):
@@ -271,7 +372,8 @@ class ScopedTimer(contextlib.AbstractContextManager):
     def __exit__(self, *ignored):
         if self.profile is not None:
             self.profile.disable()
-        synchronize()
+        if not _graphs.is_capturing():
+            synchronize()
         self.elapsed = 1e3 * (time.perf_counter() - self.start)
         if self.profile is not None:
             pstats.Stats(self.profile, stream=sys.stdout).sort_stats("cumulative").print_stats()
@@ -298,28 +400,122 @@ def get_stream(device=None):
 
 
 def set_stream(stream, device=None, sync=False):
-    get_device(device)
+    get_device(device if device is not None else stream.device).set_stream(stream, sync)
 
 
-# ---- memory of the device: no pool is in use, and no memory is another device's ----
+def wait_stream(other_stream, event=None):
+    get_stream().wait_stream(other_stream, event)
 
 
-def _never():
-    def said(*devices, **options):
-        for one in devices:
-            get_device(one)
-        return False
-
-    return said
+def wait_event(event, external=False):
+    get_stream().wait_event(event, external)
 
 
-is_mempool_supported, is_mempool_enabled = _never(), _never()
-is_mempool_access_supported, is_mempool_access_enabled = _never(), _never()
-is_peer_access_supported, is_peer_access_enabled = _never(), _never()
-is_conditional_graph_supported = _never()
-for _said in (is_mempool_supported, is_mempool_enabled, is_mempool_access_supported, is_mempool_access_enabled, is_peer_access_supported,
-              is_peer_access_enabled, is_conditional_graph_supported):
-    _said.__module__ = __name__
+# ---- memory of the device: what is in a pool is allocated as other memory is; none is another device's ----
+
+_pools = {}  # by the device's name: what is set of its pool
+
+
+def _pool(device):
+    device = get_device(device)
+    if device.is_cpu:
+        raise ValueError("Memory pools are only supported on CUDA devices")
+    return _pools.setdefault(device.alias, {"enabled": True, "threshold": 0, "access": False})
+
+
+def is_mempool_supported(device=None):
+    return get_device(device).is_cuda
+
+
+def is_mempool_enabled(device=None):
+    return get_device(device).is_cuda and _pool(device)["enabled"]
+
+
+def set_mempool_enabled(device, enable):
+    _pool(device)["enabled"] = bool(enable)
+
+
+def get_mempool_release_threshold(device=None):
+    return _pool(device)["threshold"]
+
+
+def set_mempool_release_threshold(device, threshold):
+    pool = _pool(device)
+    if threshold < 0:
+        threshold = 0
+    pool["threshold"] = int(threshold * get_device(device).total_memory) if 0 < threshold <= 1 else int(threshold)
+
+
+def get_mempool_used_mem_current(device=None):
+    _pool(device)
+    return _memory.in_use.now
+
+
+def get_mempool_used_mem_high(device=None):
+    _pool(device)
+    return _memory.in_use.most
+
+
+def is_mempool_access_supported(target_device, peer_device):
+    return get_device(target_device).is_cuda and get_device(target_device) == get_device(peer_device)
+
+
+def is_mempool_access_enabled(target_device, peer_device):
+    """A device's own is always there."""
+    return is_mempool_access_supported(target_device, peer_device)
+
+
+def set_mempool_access_enabled(target_device, peer_device, enable):
+    if not is_mempool_access_supported(target_device, peer_device) and enable:
+        raise RuntimeError(f"Device '{get_device(target_device)}' cannot access the memory pool of device '{get_device(peer_device)}'")
+
+
+def is_peer_access_supported(target_device, peer_device):
+    return get_device(target_device).is_cuda and get_device(target_device) == get_device(peer_device)
+
+
+def is_peer_access_enabled(target_device, peer_device):
+    return is_peer_access_supported(target_device, peer_device)
+
+
+def set_peer_access_enabled(target_device, peer_device, enable):
+    if not is_peer_access_supported(target_device, peer_device) and enable:
+        raise RuntimeError(f"Device '{get_device(target_device)}' cannot access device '{get_device(peer_device)}'")
+
+
+def is_conditional_graph_supported():
+    return True
+
+
+class ScopedMempool(contextlib.AbstractContextManager):
+    def __init__(self, device=None, enable=True):
+        self.device, self.enable = get_device(device), enable
+
+    def __enter__(self):
+        if self.device.is_cuda:
+            self.before = is_mempool_enabled(self.device)
+            set_mempool_enabled(self.device, self.enable)
+        return self
+
+    def __exit__(self, *ignored):
+        if self.device.is_cuda:
+            set_mempool_enabled(self.device, self.before)
+
+
+class ScopedMempoolAccess(contextlib.AbstractContextManager):
+    def __init__(self, target_device, peer_device, enable=True):
+        self.given = target_device, peer_device, enable
+
+    def __enter__(self):
+        set_mempool_access_enabled(*self.given)
+        return self
+
+    def __exit__(self, *ignored):
+        return None
+
+
+class ScopedPeerAccess(ScopedMempoolAccess):
+    pass
 
 
 # ---- profilers, which are told where to begin and to end ----
@@ -369,9 +565,9 @@ def get_cuda_toolkit_version():
     return (13, 0)
 
 
-def record_event(event=None):
-    return event or Event()
+def record_event(event=None, external=False):
+    return get_stream().record_event(event)
 
 
 def get_event_elapsed_time(start, end, synchronize=True):
-    return 1e3 * (end.at - start.at)
+    return 1e3 * (end.at - start.at) if start.at is not None and end.at is not None else 0.0

@@ -12,7 +12,7 @@ def recorded(function):
     @functools.wraps(function)
     def called(*args, **kwargs):
         if _open:
-            _open[-1].steps.append(lambda: function(*args, **kwargs))
+            _open[-1].steps.append((function, args, kwargs))
             return None
         return function(*args, **kwargs)
 
@@ -26,15 +26,40 @@ def is_capturing():
 class Graph:
     def __init__(self, device=None):
         self.device = device
-        self.steps = []
+        self.steps = []  # (function, arguments, those by name)
+        self.params = None  # those of a graph that was read from a file, by their names
+        self.can_be_saved = False
 
     def run(self):
-        for step in self.steps:
-            step()
+        for function, args, kwargs in self.steps:
+            function(*args, **kwargs)
+
+    # ---- of a graph that was read from a file ----
+
+    @property
+    def is_loaded(self):
+        return self.params is not None
+
+    def _param(self, name):
+        if self.params is None:
+            raise RuntimeError("parameters are those of loaded APIC graphs: see wp.capture_load()")
+        if name not in self.params:
+            raise RuntimeError(f"the graph has no parameter {name!r}")
+        return self.params[name]
+
+    def set_param(self, name, value):
+        self._param(name).assign(value)
+
+    def get_param(self, name, result):
+        result.assign(self._param(name))
+
+    def get_param_ptr(self, name):
+        return self._param(name).ptr if self.params is None or name in self.params else None
 
 
-def capture_begin(device=None, stream=None, force_module_load=None, external=False, **options):
+def capture_begin(device=None, stream=None, force_module_load=None, external=False, apic=False, **options):
     _open.append(Graph(device))
+    _open[-1].can_be_saved = bool(apic)
 
 
 def capture_end(device=None, stream=None):
@@ -61,28 +86,32 @@ def _body(given, kwargs):
 
 
 def capture_if(condition, on_true=None, on_false=None, stream=None, **kwargs):
-    branches = _body(on_false, kwargs), _body(on_true, kwargs)
-    recorded(lambda: branches[bool(condition.numpy()[0])].run())()
+    _choose(condition, _body(on_false, kwargs), _body(on_true, kwargs))
+
+
+@recorded
+def _choose(condition, no, yes):
+    (yes if condition.numpy()[0] else no).run()
 
 
 def capture_while(condition, while_body, stream=None, **kwargs):
-    body = _body(while_body, kwargs)
+    _repeat(condition, _body(while_body, kwargs))
 
-    @recorded
-    def repeat():
-        while condition.numpy()[0]:
-            body.run()
 
-    repeat()
+@recorded
+def _repeat(condition, body):
+    while condition.numpy()[0]:
+        body.run()
 
 
 class ScopedCapture(contextlib.AbstractContextManager):
-    def __init__(self, device=None, stream=None, force_module_load=None, external=False, **options):
+    def __init__(self, device=None, stream=None, force_module_load=None, external=False, apic=False, **options):
         self.device = device
         self.graph = None
+        self.apic = apic
 
     def __enter__(self):
-        capture_begin(self.device)
+        capture_begin(self.device, apic=self.apic)
         return self
 
     def __exit__(self, kind, *ignored):

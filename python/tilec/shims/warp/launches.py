@@ -1,6 +1,7 @@
 """Kernels, functions and launches."""
 
 import inspect
+import weakref
 import re
 import textwrap
 from types import SimpleNamespace
@@ -130,6 +131,7 @@ class Kernel:
         self.is_generic = len(self.open) > 0
         if remote is None:
             self.module.kernels[self.key] = self
+            self.module.made.add(self)
 
     @property
     def adj(self):
@@ -233,6 +235,7 @@ class Module:
             "deterministic": config.deterministic, "deterministic_max_records": 0,
         }
         self.kernels, self.functions, self.structs = {}, {}, {}
+        self.made = weakref.WeakSet()  # its kernels, of one name, too
 
     def load(self, *args, **kwargs):
         return self

@@ -43,18 +43,34 @@ class _Host:
         self.kept.pop(ptr, None)
 
 
+_context = ctypes.c_void_p()  # kept as long as the process is there: memory is the context's
+
+
 @contextlib.contextmanager
 def _driver():
     """CUDA's driver, with the context that kernels run in."""
     cuda = ctypes.CDLL("libcuda.so.1")
-    context = ctypes.c_void_p()
-    if cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) or cuda.cuCtxPushCurrent_v2(context):
+    if not _context.value and (cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(_context), 0)):
+        raise _native.Error("CUDA's driver gives no context")
+    if cuda.cuCtxPushCurrent_v2(_context):
         raise _native.Error("CUDA's driver gives no context")
     try:
         yield cuda
     finally:
-        cuda.cuCtxPopCurrent_v2(ctypes.byref(context))
-        cuda.cuDevicePrimaryCtxRelease_v2(0)
+        cuda.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+
+
+class _InUse:
+    """Bytes of the device's memory that arrays have."""
+
+    now = most = 0
+
+    def add(self, count):
+        self.now += count
+        self.most = max(self.most, self.now)
+
+
+in_use = _InUse()
 
 
 class _Pinned(_Host):

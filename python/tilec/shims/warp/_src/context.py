@@ -60,8 +60,7 @@ def get_nvrtc_version():
     """There is none."""
 
 
-def is_conditional_graph_supported():
-    return True
+from warp.devices import is_conditional_graph_supported  # noqa: E402, F401
 
 
 def _is_graph_capture_allocation_supported(device):

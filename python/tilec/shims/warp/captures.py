@@ -1,0 +1,160 @@
+"""Graphs in files: the operations of a capture, with the memory that they work on. Kernels are named by their modules, which a program
+that loads the file has, too."""
+
+import importlib
+import io
+import pickle
+
+import numpy
+
+from warp import arrays as _arrays
+from warp import devices as _devices
+from warp import graphs as _graphs
+from warp import launches as _launches
+from warp import types as _types
+
+FORMAT = 1
+_MARK = b"tilec capture\n"
+
+
+def _home(function):
+    return function.__module__, function.__qualname__
+
+
+def _reached(module, qualname):
+    found = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+class _Writer(pickle.Pickler):
+    def __init__(self, file):
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.memories = {}  # by their addresses
+        self.kept = []  # what is looked at stays, so that no two have one address
+
+    def persistent_id(self, value):
+        kind = type(value)
+        if isinstance(value, _arrays._Memory):
+            self.kept.append(value)
+            self.memories.setdefault(id(value), value)
+            return "memory", id(value)
+        if isinstance(value, _devices.Device):
+            return "device", value.alias
+        if isinstance(value, _launches.Kernel):
+            return "kernel", value.module.name, value.key, value.func.__qualname__
+        if isinstance(value, _types.Struct):
+            return "struct", value.cls.__module__, value.cls.__qualname__
+        if isinstance(value, _types._Composite):
+            return "numbers", value._family_, value._shape_, value._dtype.__name__
+        if kind is type(_home) and hasattr(value, "__wrapped__") or kind is type(_home) and value.__module__.startswith("warp."):
+            return "operation", *_home(value)
+        return None
+
+
+    def reducer_override(self, value):
+        if isinstance(value, _arrays.array):
+            return _array_of, (dict(vars(value)),)
+        if isinstance(value, _types.StructInstance):
+            return _instance_of, (value._struct, {name: value.__dict__[name] for name in value._struct.vars})
+        return NotImplemented
+
+
+def _array_of(state):
+    made = object.__new__(_arrays.array)
+    made.__dict__.update(state)
+    return made
+
+
+def _instance_of(struct, fields):
+    made = struct()
+    made.__dict__.update(fields)
+    return made
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, file, memories, device):
+        super().__init__(file)
+        self.memories, self.device = memories, device
+
+    def persistent_load(self, given):
+        word, *rest = given
+        if word == "memory":
+            return self.memories[rest[0]]
+        if word == "device":
+            return _devices.get_device(rest[0])
+        if word == "kernel":
+            return _kernel(*rest)
+        if word == "struct":
+            return _reached(*rest)
+        if word == "numbers":
+            return _types._numbers(rest[0], rest[1], _types.by_dtype_name(rest[2]))
+        if word == "operation":
+            found = _reached(*rest)
+            return getattr(found, "__wrapped__", found)
+        raise pickle.UnpicklingError(f"a capture has no {word}")
+
+
+def _kernel(module, key, qualname):
+    for one in _launches.get_module(module).made:
+        if one.key == key and one.func.__qualname__ == qualname:
+            return one
+    found = _reached(module, qualname)
+    if not isinstance(found, _launches.Kernel):
+        raise RuntimeError(f"{module} has no kernel {key}, which the capture launches")
+    return found
+
+
+def _path_of(path):
+    path = str(path)
+    return path if path.endswith(".wrp") else path + ".wrp"
+
+
+def capture_save(graph, path, inputs=None, outputs=None, **options):
+    """Writes the graph, its arrays as they are now, and what those are called that its user sets or asks."""
+    if not graph.can_be_saved:
+        raise RuntimeError("only a graph that was captured with apic=True is saved")
+    params = {**(inputs or {}), **(outputs or {})}
+    body = io.BytesIO()
+    writer = _Writer(body)
+    try:
+        writer.dump((graph.steps, params))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise NotImplementedError(f"the graph cannot be saved: {error}") from error
+    memories = {key: (memory.count, bytes(memory.read()[: memory.count])) for key, memory in writer.memories.items()}
+    with open(_path_of(path), "wb") as file:
+        file.write(_MARK)
+        pickle.dump((FORMAT, memories, body.getvalue()), file)
+
+
+def capture_load(path, device=None):
+    """The graph of a file, with memory of its own."""
+    try:
+        with open(_path_of(path), "rb") as file:
+            return capture_load_from_bytes(file.read(), device=device)
+    except OSError as error:
+        raise RuntimeError(f"Failed to load APIC graph from {_path_of(path)}: {error}") from error
+
+
+def capture_load_from_bytes(data, modules=None, device=None):
+    data = bytes(data)
+    if not data.startswith(_MARK):
+        raise RuntimeError("the bytes are no capture of tilec's")
+    version, memories, body = pickle.loads(data[len(_MARK) :])
+    if version != FORMAT:
+        raise RuntimeError(f"the capture has format {version}, and is read as format {FORMAT}")
+    device = _devices.get_device(device)
+    made = {}
+    for key, (count, given) in memories.items():
+        made[key] = _arrays._Memory(count, device)
+        if made[key].on_gpu:
+            made[key].write(numpy.frombuffer(given + b"\0", numpy.uint8))
+        else:
+            made[key].bytes[:count] = numpy.frombuffer(given, numpy.uint8)
+    graph = _graphs.Graph(device)
+    graph.steps, graph.params = _Reader(io.BytesIO(body), made, device).load()
+    return graph
+
+
+__all__ = ["capture_load", "capture_load_from_bytes", "capture_save"]
