@@ -540,6 +540,8 @@ class indexedarray(metaclass=_IndexedClass):
     def __new__(cls, data=None, indices=None, dtype=None, ndim=None, **ignored):
         if data is None and indices is None:
             return indexed_annotation(float if dtype is None else dtype, ndim or cls._rank)
+        if cls.__module__ != __name__:  # a program's own
+            return object.__new__(cls)
         made = object.__new__(indexedarray)
         if cls is not indexedarray:
             made.__init__(data, indices)
@@ -547,7 +549,7 @@ class indexedarray(metaclass=_IndexedClass):
 
     def __init__(self, data=None, indices=None, dtype=None, ndim=None, **ignored):
         self.data, self.device, self.dtype, self.ndim = data, data.device, data.dtype, data.ndim
-        given = list(indices or [])
+        given = [indices] if isinstance(indices, array) else list(indices or [])
         if len(given) > self.ndim:
             raise ValueError(f"indices for {len(given)} dimensions of an array that has {self.ndim}")
         self.indices = given + [None] * (self.ndim - len(given))

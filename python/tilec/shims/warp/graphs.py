@@ -11,12 +11,28 @@ def recorded(function):
 
     @functools.wraps(function)
     def called(*args, **kwargs):
-        if _open:
+        if _open and not _open[-1].is_external and not _is_of_cpu((*args, *kwargs.values())):
             _open[-1].steps.append((function, args, kwargs))
             return None
         return function(*args, **kwargs)
 
     return called
+
+
+def _places(values):
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _places(value)
+        elif hasattr(value, "ordinal"):
+            yield value
+        elif hasattr(value, "device") and hasattr(value, "dtype") and hasattr(value.device, "ordinal"):
+            yield value.device
+
+
+def _is_of_cpu(values):
+    """Whether all that is given is the CPU's, which a graph of a GPU has no part in."""
+    places = list(_places(values))
+    return len(places) > 0 and all([place.is_cpu for place in places])
 
 
 def is_capturing():
@@ -29,6 +45,7 @@ class Graph:
         self.steps = []  # (function, arguments, those by name)
         self.params = None  # those of a graph that was read from a file, by their names
         self.can_be_saved = False
+        self.is_external = False  # another library captures what is launched
 
     def run(self):
         for function, args, kwargs in self.steps:
@@ -60,6 +77,7 @@ class Graph:
 def capture_begin(device=None, stream=None, force_module_load=None, external=False, apic=False, **options):
     _open.append(Graph(device))
     _open[-1].can_be_saved = bool(apic)
+    _open[-1].is_external = bool(external)
 
 
 def capture_end(device=None, stream=None):

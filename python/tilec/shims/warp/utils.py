@@ -150,6 +150,18 @@ def runlength_encode(values, run_values, run_lengths, run_count=None, value_coun
             raise RuntimeError(f"{name} array must be of type int32")
     if values.dtype is not _types.int32:
         raise RuntimeError(f"Unsupported data type: {_named(values.dtype)}")
+    if run_count is not None:
+        _encode(values, run_values, run_lengths, run_count, value_count)
+        return run_count
+    return _encoded(values, run_values, run_lengths, value_count)
+
+
+@_graphs.recorded
+def _encode(values, run_values, run_lengths, run_count, value_count):
+    run_count.fill_(_encoded(values, run_values, run_lengths, value_count))
+
+
+def _encoded(values, run_values, run_lengths, value_count):
     known = values.numpy()[:value_count]
     begins = numpy.flatnonzero(numpy.concatenate([numpy.ones(min(1, len(known)), bool), known[1:] != known[:-1]]))
     lengths = numpy.diff(numpy.append(begins, len(known)))
@@ -157,10 +169,7 @@ def runlength_encode(values, run_values, run_lengths, run_count=None, value_coun
         whole = array.numpy().copy()
         whole[: len(found)] = found
         array.store(whole)
-    if run_count is None:
-        return len(begins)
-    run_count.fill_(len(begins))
-    return run_count
+    return len(begins)
 
 
 # ---- sums ----

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Warp's own tests through the package for Python, as they stand, each file in a process of its own.
+
+usage: warp_tests.py TREE [--jobs N] [--seconds N] [--passed FILE] [--out FILE] [TEST FILE...]
+
+TREE is the folder in which Warp's package is, `warp` with its tests; PYTHONPATH has tilec, and there are numpy, pytest and pytest-timeout.
+Without files those of warp/tests, tests/cuda, tests/interop, tests/matrix and tests/tile are run; of geometry, rendering, sparse matrices
+and finite elements none. --passed names the tests that pass in Warp itself, one a line: the others do not count. Tests for the CPU
+(`_cpu`) are left out. The end is a table: how many pass, what the others ask for, and those that have no reason of REASONS.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+# What tests ask for, by what they fail with; the first that fits.
+REASONS = [
+    ("meshes, volumes, textures, sparse matrices, finite elements", r"HashGrid|'Mesh'|'Bvh'|Volume|Texture|warp\.sparse|warp\.fem|fabric|Fabric"),
+    ("sums in one order, whatever threads come first", r"'deterministic'|[Dd]eterministic"),
+    ("modules of CUDA C++, built ahead or shown: their names, hashes, options, files",
+     r"compile_aot_module|hash_module|resolve_options|'execs'|'adj'|get_mangled_name|_compile\b|codegen\.Var|build\.|nvrtc|arch_suffix|"
+     r"cuda_output|get_kernel_hooks|native/builtin\.h|ctype_ret_str|_APIC|_apic|APICapture|'overloads'|Function\.__init__|custom_grad_func"),
+    ("functions of its runtime's library, and what else is inside of it",
+     r"SimpleNamespace|namespace\(|is no part of tilec|warp\._src|object has no attribute|takes \d+ positional|__ctype__|not an instance of"),
+    ("names of its Python interface that are not there", r"<module 'warp'[^>]*> (has no|does not have)"),
+    ("its words of an error", r"does not match"),
+    ("what Warp refuses and tilec computes", r"not raised"),
+    ("functions in CUDA C++", r"func_native|CUDA C\+\+"),
+    ("gradients of what a kernel overwrites", r"which the kernel overwrites"),
+    ("races that Warp leaves to chance, which the emulator tells", r"race: thread"),
+    ("tools that are not installed", r"No module named|ImportError"),
+]
+
+PLUGIN = '''
+import json, os, unittest
+
+def say(**what):
+    with open(os.environ["WARP_TESTS_OUT"], "a", encoding="utf-8") as file:
+        file.write(json.dumps(what) + "\\n")
+
+def pytest_collection_modifyitems(items):
+    items[:] = [one for one in items if isinstance(getattr(one, "cls", None), type) and issubclass(one.cls, unittest.TestCase)
+                and not one.nodeid.endswith("_cpu")]
+
+def pytest_runtest_logstart(nodeid, location):
+    say(id=nodeid, outcome="died", text="")
+
+def pytest_runtest_logreport(report):
+    if report.when == "call" or report.outcome != "passed":
+        text = "" if report.outcome != "failed" else str(getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longrepr))
+        say(id=report.nodeid, outcome=report.outcome, text=text[-2000:])
+
+def pytest_collectreport(report):
+    if report.failed:
+        say(id=report.nodeid + "::", outcome="failed", text=str(report.longrepr)[-2000:])
+'''
+
+
+def run(folder, plugin, file, seconds, end):
+    """The outcomes of a file's tests."""
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as out:
+        paths = [plugin, folder, os.environ.get("PYTHONPATH", "")]
+        environment = dict(os.environ, WARP_TESTS_OUT=out.name, PYTHONPATH=os.pathsep.join(paths))
+        words = [sys.executable, "-m", "tilec", "test", "-q", "-p", "warp_tests_plugin", "-p", "no:cacheprovider", "-W", "ignore",
+                 f"--timeout={seconds}", file]
+        try:
+            subprocess.run(words, cwd=os.path.join(folder, "warp"), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           timeout=max(1, end - time.time()))
+        except subprocess.TimeoutExpired:
+            pass
+        found = {}
+        for line in out.read().decode().splitlines():
+            one = json.loads(line)
+            if found.get(one["id"], {}).get("outcome") != "failed":
+                found[one["id"]] = one
+        return list(found.values())
+
+
+def reason(text):
+    return next((name for name, pattern in REASONS if re.search(pattern, text)), None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tree")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=int, default=60, help="of a test; and sixty times that of all")
+    parser.add_argument("--passed")
+    parser.add_argument("--out")
+    parser.add_argument("files", nargs="*")
+    given = parser.parse_args()
+    folder = os.path.abspath(given.tree)
+    tests = os.path.join(folder, "warp", "tests")
+    files = given.files or [os.path.join("tests", sub, name) for sub in ("", "cuda", "interop", "matrix", "tile")
+                            for name in sorted(os.listdir(os.path.join(tests, sub)))
+                            if re.match(r"test_.*\.py$", name) and not re.search("sparse|fem|render|closest_point|intersect|examples", name)]
+    passed = {line.strip() for line in open(given.passed)} if given.passed else None
+    end = time.time() + 60 * given.seconds
+    outcomes = []
+    with tempfile.TemporaryDirectory() as plugin, concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        with open(os.path.join(plugin, "warp_tests_plugin.py"), "w") as file:
+            file.write(PLUGIN)
+        for found in pool.map(lambda one: run(folder, plugin, one, given.seconds, end), files):
+            outcomes += found
+    if passed is not None:
+        outcomes = [one for one in outcomes if one["id"] in passed]
+    if given.out:
+        with open(given.out, "w") as file:
+            file.writelines(json.dumps(one) + "\n" for one in outcomes)
+    for outcome, count in sorted(collections.Counter([one["outcome"] for one in outcomes]).items()):
+        print(f"{count:6} {outcome}")
+    if passed is not None:
+        print(f"{len(passed - {one['id'] for one in outcomes}):6} not run")
+    wrong = [one for one in outcomes if one["outcome"] in ("failed", "died")]
+    for name, count in collections.Counter([reason(one["text"]) for one in wrong]).most_common():
+        print(f"{count:6} ask for {name}" if name else f"{count:6} without a reason")
+    for one in wrong:
+        if reason(one["text"]) is None:
+            print(f"  {one['id']}: {' '.join(one['text'].split())[:160]}")
+
+
+if __name__ == "__main__":
+    main()
