@@ -4,7 +4,7 @@
 usage: warp_tests.py TREE [--jobs N] [--seconds N] [--passed FILE] [--out FILE] [TEST FILE...]
 
 TREE is the folder in which Warp's package is, `warp` with its tests; PYTHONPATH has tilec, and there are numpy, pytest and pytest-timeout.
-Without files those of warp/tests, tests/cuda, tests/interop, tests/matrix and tests/tile are run; of geometry, rendering, sparse matrices
+Without files those of warp/tests are run, and of its folders cuda, interop, matrix and tile; of geometry, rendering, sparse matrices
 and finite elements none. --passed names the tests that pass in Warp itself, one a line: the others do not count. Tests for the CPU
 (`_cpu`) are left out. The end is a table: how many pass, what the others ask for, and those that have no reason of REASONS.
 """
