@@ -54,15 +54,16 @@ class _Writer(pickle.Pickler):
 
 
     def reducer_override(self, value):
-        if isinstance(value, _arrays.array):
-            return _array_of, (dict(vars(value)),)
+        if isinstance(value, (_arrays.array, _arrays.indexedarray)):
+            kind = _arrays.array if isinstance(value, _arrays.array) else _arrays.indexedarray
+            return _array_of, (kind.__name__, dict(vars(value)))
         if isinstance(value, _types.StructInstance):
             return _instance_of, (value._struct, {name: value.__dict__[name] for name in value._struct.vars})
         return NotImplemented
 
 
-def _array_of(state):
-    made = object.__new__(_arrays.array)
+def _array_of(kind, state):
+    made = object.__new__(getattr(_arrays, kind))
     made.__dict__.update(state)
     return made
 

@@ -175,27 +175,39 @@ def _encoded(values, run_values, run_lengths, value_count):
 # ---- sums ----
 
 
-def _reduced(name, source, made, out, count, axis, is_scalar):
-    """`made`: numpy's values, with an element's numbers last."""
-    kind = _scalar(source) if is_scalar else source.dtype
-    inner = () if is_scalar else _types.inner_shape(kind)
+def _total(arrays, count, axis, inner):
+    """Of one array's elements, or of two arrays' products; an element's numbers are last."""
+    made = arrays[0].numpy()
+    if len(arrays) == 2:
+        made = made * arrays[1].numpy()
+        for _ in _types.inner_shape(arrays[0].dtype):
+            made = made.sum(axis=-1, dtype=made.dtype)
+    if axis is None:
+        flat = made.reshape((-1,) + inner)
+        return (flat if count is None else flat[:count]).sum(axis=0, dtype=made.dtype)
+    if count is not None:
+        made = made[(slice(None),) * axis + (slice(count),)]
+    return made.sum(axis=axis, dtype=made.dtype, keepdims=True)
+
+
+@_graphs.recorded
+def _store_total(out, arrays, count, axis, inner):
+    out.store(_total(arrays, count, axis, inner).reshape(out.shape + inner))
+
+
+def _reduced(name, arrays, out, count, axis):
+    source = arrays[0]
+    kind = source.dtype if len(arrays) == 1 else _scalar(source)
+    inner = () if len(arrays) == 2 else _types.inner_shape(kind)
     if axis is not None:
         if not -source.ndim <= axis < source.ndim:
             raise IndexError(f"{name}() axis {axis} is out of bounds for an array of {source.ndim} dimensions")
         axis %= source.ndim
-    if axis is None:
-        flat = made.reshape((-1,) + inner)
-        total = (flat if count is None else flat[:count]).sum(axis=0, dtype=made.dtype)
-        shape = (1,)
-    else:
-        if count is not None:
-            made = made[(slice(None),) * axis + (slice(count),)]
-        total = made.sum(axis=axis, dtype=made.dtype, keepdims=True)
-        shape = source.shape[:axis] + (1,) + source.shape[axis + 1 :]
     if _scalar(source) not in (_types.float32, _types.float64):
         raise RuntimeError(f"Unsupported data type: {_named(source.dtype)}")
     if out is None and axis is None:
-        return total
+        return _total(arrays, count, axis, inner)
+    shape = (1,) if axis is None else source.shape[:axis] + (1,) + source.shape[axis + 1 :]
     if out is None:
         out = _arrays.empty(shape, kind, source.device)
     if out.device != source.device:
@@ -204,7 +216,7 @@ def _reduced(name, source, made, out, count, axis, is_scalar):
         raise RuntimeError(f"out array should have type {_named(kind)}")
     if out.shape != shape:
         raise RuntimeError(f"out array should have shape {shape}")
-    out.store(total.reshape(shape + inner))
+    _store_total(out, arrays, count, axis, inner)
     return out
 
 
@@ -212,7 +224,7 @@ def array_sum(values, out=None, value_count=None, axis=None):
     """Of all elements, or along a dimension."""
     if out is not None and out.device != values.device:
         raise RuntimeError("out storage device should match values array")
-    return _reduced("array_sum", values, values.numpy(), out, value_count, axis, False)
+    return _reduced("array_sum", [values], out, value_count, axis)
 
 
 def array_inner(a, b, out=None, count=None, axis=None):
@@ -224,10 +236,8 @@ def array_inner(a, b, out=None, count=None, axis=None):
         raise RuntimeError(f"A and b array data types do not match ({_named(a.dtype)} vs {_named(b.dtype)})")
     if out is not None and out.device != a.device:
         raise RuntimeError("out storage device should match values array")
-    products = a.numpy() * b.numpy()
-    for _ in _types.inner_shape(a.dtype):
-        products = products.sum(axis=-1, dtype=products.dtype)
-    return _reduced("array_inner", a, products, out, count, axis, True)
+
+    return _reduced("array_inner", [a, b], out, count, axis)
 
 
 @_graphs.recorded
