@@ -51,6 +51,33 @@ static void add_remarks(Remarks *remarks, const Remark *remark, const char *labe
 
 /* ---- one image ---- */
 
+/* By which power of two a thread's values are to be fewer: addresses and the like take registers,
+ * too. */
+static int parts_of(const Kernel *kernel, const Target *target)
+{
+    int parts = 1;
+    while (kernel->registers_held > target->registers_per_thread * 3 / 4 * parts) parts *= 2;
+    return parts;
+}
+
+static void remark_what_fits(Kernel *kernel, const ImageEntry *entry, const Target *target)
+{
+    const int parts = parts_of(kernel, target), warps = entry->warps * parts;
+    const int threads = warps * WARP_SIZE;
+    const bool fits = threads <= target->threads_per_block &&
+                      kernel->registers_held / parts * threads <= target->registers;
+    Buf text = {0};
+    if (parts == 1) return;
+    buf_printf(&text,
+               "a thread's values fill %d registers at a time, and it has %d for them and for "
+               "addresses; what "
+               "would fit: tiles of 1/%d of the elements",
+               kernel->registers_held, target->registers_per_thread, parts);
+    if (fits) buf_printf(&text, ", or %d warps", warps);
+    kernel_remark(kernel, kernel->span, "%s", text.data);
+    buf_free(&text);
+}
+
 static void remark_entries(Kernel *kernel, const Image *image)
 {
     for (int i = 0; i < image->entry_count; i++) {
@@ -64,6 +91,7 @@ static void remark_entries(Kernel *kernel, const Image *image)
         if (entry->serialised) buf_text(&text, ", wgmma instructions wait for each other");
         kernel_remark(kernel, kernel->span, "%s", text.data);
         buf_free(&text);
+        if (entry->spill_bytes) remark_what_fits(kernel, entry, image->target);
     }
 }
 

@@ -381,6 +381,12 @@ static void order_carried(Kernel *kernel, PressureSchedule *schedule, const Targ
     if (!target_has(target, MAY_READ_EARLY)) order_reads(schedule, most);
 }
 
+static void note_held(Kernel *kernel, PressureSchedule *schedule)
+{
+    const int held = most_words(schedule) + words_around(schedule->region);
+    if (held > kernel->registers_held) kernel->registers_held = held;
+}
+
 static void order_region(Kernel *kernel, const Target *target, Region *region)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
@@ -391,6 +397,7 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
     if (!region->last || may_move(&schedule, region->last)) return;
     if (has_words(region, COST_PRESSURE_REGISTERS)) order_words(&schedule, target);
     order_carried(kernel, &schedule, target);
+    if (kernel->wants_remarks && schedule.carried) note_held(kernel, &schedule);
     for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
