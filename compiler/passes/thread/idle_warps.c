@@ -3,8 +3,9 @@
  * A tile of few elements lies in each warp once more, so that all warps compute it where one stores
  * it: a scan, or a sum, of a row. The ops that nothing else needs go behind a branch that a warp
  * takes as a whole, with what they read and the lanes they ask, from the last op on that has an
- * effect. Where the tensor core is at work by itself there are no branches for that: ptxas would
- * have it wait. */
+ * effect. What they need of the ops before them is in registers until then, and must not be much.
+ * Where the tensor core is at work by itself there are no branches for that: ptxas would have it
+ * wait. */
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
@@ -67,6 +68,25 @@ static void find_ops(Idle *idle, Op *last, const Value *predicate)
     }
 }
 
+/* Values that ops behind the branch need of those before it. */
+static int count_entering(const Idle *idle)
+{
+    Map seen = {0};
+    int count = 0;
+    for (size_t i = 0; i < idle->ops.count; i++) {
+        const Op *op = idle->ops.data[i];
+        for (int o = 0; o < op->operand_count; o++) {
+            const Value *value = op->operands[o];
+            if (!value->op || value->op->code == OP_const || value->op->parent != op->parent ||
+                map_has(&idle->within, value->op) || map_has(&seen, value))
+                continue;
+            map_set(idle->arena, &seen, value, value->op);
+            count++;
+        }
+    }
+    return count;
+}
+
 static void build_branch_of(Idle *idle, Op *last, Value *predicate)
 {
     Builder builder = builder_before(last->next);
@@ -84,7 +104,8 @@ static void visit_region(Arena *arena, Region *region)
         if (!predicate || !op->next || !is_of_warps(predicate)) continue;
         Idle idle = {.arena = arena};
         find_ops(&idle, op, predicate);
-        if (idle.asks > 0 && idle.count >= COST_BRANCH_OPS) {
+        if (idle.asks > 0 && idle.count >= COST_BRANCH_OPS &&
+            count_entering(&idle) <= COST_BRANCH_ENTERING) {
             Op *before = idle.ops.data[idle.ops.count - 1]->previous;
             build_branch_of(&idle, op, (Value *)(uintptr_t)predicate);
             if (!before) return;

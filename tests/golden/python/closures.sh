@@ -104,7 +104,7 @@ def typed(x: wp.array[float]):
     x[0] = wp.vec3(1.0, 2.0, 3.0) + x[0]
 
 
-for kernel, kind in ((unknown, NameError), (typed, wp.WarpCodegenTypeError)):
+for kernel, kind in ((unknown, KeyError), (typed, wp.WarpCodegenTypeError)):
     try:
         wp.launch(kernel, dim=1, inputs=[x])
     except kind as error:
