@@ -8,6 +8,10 @@ def rounded(value, like):
     return value.to(like.dtype).double()
 
 
+def product_transposed(torch, a):
+    return {"c": a["a"].double() @ a["b"].double().T}
+
+
 def attention_with_latent(torch, a):
     """One query per head and batch of two parts, against rows that are keys and values in one."""
     keys, queries = torch.cat([a["KV"], a["Kp"]], -1)[:, :, 0].double(), torch.cat([a["Q"], a["Qp"]], -1).double()

@@ -16,6 +16,7 @@ PLAN is a Python file with a list `rows`, each a dict:
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
     grad                if true, the kernel's gradient is measured: the gradients of its tensors of floats stand behind its arguments
     formula             what results are in float64 (example_formulas.py), where the origin's own compiler is not to be trusted
+    alone               why the origin's kernel does not run: it faults, behind which nothing else runs in the process
     edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
     stand_in            modules that its main part alone needs
 
@@ -238,6 +239,8 @@ def measure_row(row, args):
     made = row.get("results", 0)
     fresh = [make(shape, dtype, kind) if kind in ("zero", "out", "sums") else t.clone() for (_, shape, dtype, kind, *_), t in zip(given, inputs)]
     try:
+        if "alone" in row:
+            raise RuntimeError(row["alone"])
         theirs, seconds = system_of(row).caller(module, row, fresh)
         for (_, shape, dtype, kind, *_), t, was in zip(given, fresh, inputs):
             t.zero_() if kind in ("zero", "out", "sums") else t.copy_(was)
