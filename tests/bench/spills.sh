@@ -70,7 +70,7 @@ xargs -a "$work/list" -d '\n' -P "$jobs" -I{} bash -c 'build_one "$1"' bash {}
 cat "$work/said/"* | awk '
     /^# / { program = substr($0, 3, 150) }
     /remark: [0-9]+ warps.* bytes of spills/ { kernels++; if (!/ 0 bytes of spills/) { spill++; print program; print "    " $0 } }
-    /wait for each other/ { wait++; print program; print "    " $0 }
+    /wgmma instructions wait for each other/ { wait++; print program; print "    " $0 }
     /^tests\/bench\/.* fails$/ { print }
     END {
         printf "%d kernels of %s: %d spill, %d have wgmma that wait for each other\n", kernels, ENVIRON["arch"], spill, wait
