@@ -139,21 +139,21 @@ def _gradient(name, value, one, access, later, seen):
     from warp.arrays import clone, zeros_like
 
     own = one if one is not None else value.grad
-    if own is not None and own.strides != value.strides and own.shape == value.shape:
-        packed, whole = zeros_like(value, requires_grad=False), own  # such as one number for several elements, which torch has of a sum
-        packed.store(own.numpy())
-        if not access.get(name, 0) & WRITTEN and 0 not in own.strides:
-            later.append(lambda: whole.store(packed.numpy()))
-        own = packed
     spot = None if own is None else (own.memory.pointer + own.offset, own.shape, own.strides)
     if own is None or spot in seen:
         spare = zeros_like(value, requires_grad=False)
         if own is not None and isinstance(value.dtype, Struct):
             raise ValueError("an array of structs is given twice to a kernel whose gradient is wanted: give a copy")
-        if own is not None:
+        if own is not None and 0 not in own.strides:
             later.append(lambda: own.store(own.numpy() + spare.numpy()))
         return spare
     seen.append(spot)
+    if own.strides != value.strides and own.shape == value.shape:
+        packed, whole = zeros_like(value, requires_grad=False), own  # such as one number for several elements, which torch has of a sum
+        packed.store(own.numpy())
+        if not access.get(name, 0) & WRITTEN and 0 not in own.strides:
+            later.append(lambda: whole.store(packed.numpy()))
+        own = packed
     if value.retain_grad and access.get(name, WRITTEN) & WRITTEN:
         kept = clone(own, requires_grad=False)
         later.append(lambda: own.store(kept.numpy()))
