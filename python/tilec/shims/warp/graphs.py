@@ -126,10 +126,10 @@ class ScopedCapture(contextlib.AbstractContextManager):
     def __init__(self, device=None, stream=None, force_module_load=None, external=False, apic=False, **options):
         self.device = device
         self.graph = None
-        self.apic = apic
+        self.apic, self.external = apic, external
 
     def __enter__(self):
-        capture_begin(self.device, apic=self.apic)
+        capture_begin(self.device, external=self.external, apic=self.apic)
         return self
 
     def __exit__(self, kind, *ignored):

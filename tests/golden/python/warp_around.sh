@@ -1,0 +1,32 @@
+# What lies around Warp's launches: captures of another library's, gradients in memory of other strides, kernels that are forgotten, streams,
+# names of devices.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+cat > "$TMP/program.py" <<'P'
+import warp as wp
+
+
+@wp.kernel
+def product(a: wp.array(dtype=float), b: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = a[i] * b[i]
+
+
+# what another library captures is done at once, for it to see
+x, y = wp.array([1.0, 2.0, 3.0], dtype=float), wp.zeros(3, dtype=float)
+with wp.ScopedCapture(external=True) as capture:
+    wp.launch(product, dim=3, inputs=[x, x], outputs=[y])
+print(y.numpy())
+
+# an array that is given twice, whose gradient has other strides
+x, y = wp.array([1.0, 2.0, 3.0], dtype=float, requires_grad=True), wp.zeros(3, dtype=float, requires_grad=True)
+wide = wp.zeros(6, dtype=float)
+x.grad = wide[::2]
+tape = wp.Tape()
+with tape:
+    wp.launch(product, dim=3, inputs=[x, x], outputs=[y])
+tape.backward(grads={y: wp.ones(3, dtype=float)})
+print(x.grad.numpy(), wide.numpy())
+P
+export TMP TILE_CACHE="$TMP/cache"
+cd "$TMP" && python3 -m tilec run program.py
