@@ -27,6 +27,27 @@ with tape:
     wp.launch(product, dim=3, inputs=[x, x], outputs=[y])
 tape.backward(grads={y: wp.ones(3, dtype=float)})
 print(x.grad.numpy(), wide.numpy())
+
+
+# a module's kernels of one name are all forgotten when the module is changed
+factor = 2.0
+
+
+def make(plus):
+    @wp.kernel
+    def scaled(y: wp.array(dtype=float)):
+        y[0] = factor + wp.static(plus)
+
+    return scaled
+
+
+y = wp.zeros(1, dtype=float)
+made = [make(10.0), make(20.0)]
+for factor in (2.0, 3.0):
+    make(0.0).module.mark_modified()
+    for kernel in made:
+        wp.launch(kernel, dim=1, inputs=[y])
+        print(y.numpy())
 P
 export TMP TILE_CACHE="$TMP/cache"
 cd "$TMP" && python3 -m tilec run program.py

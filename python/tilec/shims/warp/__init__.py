@@ -80,7 +80,7 @@ def set_module_options(options, module=None):
     found = _module_of(module)
     found.options.update(options)
     if "deterministic" in options:
-        for kernel in found.kernels.values():
+        for kernel in list(found.made):
             kernel.forget()
 
 

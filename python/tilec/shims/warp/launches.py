@@ -260,7 +260,7 @@ class Module:
     def mark_modified(self):
         """What its kernels' names mean is asked anew when they are launched."""
         _source.forget_definitions()
-        for kernel in self.kernels.values():
+        for kernel in list(self.made):
             kernel.forget()
 
 
