@@ -48,19 +48,26 @@ def with_results(kernel, results):
             folder = cache_folder()
             words = self.words + ([f"--cache={folder}"] if folder else ["--no-cache"])
             self.interpreter = native.Interpreter(device.computes() if self.computes is None else self.computes, words)
+            self.interpreter.packages = set()  # what it has of self.packages
             self.generation = next(_generations)
             self.calls = 0
             self.interpreter.run(self.PREAMBLE)
-            for text in self.packages.values():
-                self.interpreter.run(text)
+        self.give_packages()
         return self.interpreter
+
+    def give_packages(self):
+        """Every interpreter gets those that came since it was asked last, as it may have been another's turn then."""
+        given = self.interpreter.packages
+        for folder in [one for one in self.packages if one not in given] if len(given) < len(self.packages) else []:
+            given.add(folder)
+            self.interpreter.run(self.packages[folder])
 
     def add_package(self, name, path, folder):
         """A part of a system's own package, so that imports of it are found: below the folder."""
-        if folder not in self.packages:
-            self.packages[folder] = f"core.module_at({path!r}, {name!r}, {folder!r}, {{}})"
+        with lock:
+            self.packages.setdefault(folder, f"core.module_at({path!r}, {name!r}, {folder!r}, {{}})")
             if self.interpreter is not None:
-                self.interpreter.run(self.packages[folder])
+                self.give_packages()
 
     def run(self, text, tensors=()):
         interpreter = self.open()
@@ -88,18 +95,19 @@ def with_results(kernel, results):
     @contextlib.contextmanager
     def on_host(self):
         """For a while kernels are compiled for the emulator, which runs them on the host's memory: beside a GPU, too."""
-        if device.is_emulator():
-            yield
-            return
         with lock:
-            chosen, kept = device.name(), (self.interpreter, self.generation, self.calls)
+            if device.is_emulator():
+                yield
+                return
+            chosen, kept = device.name(), (self.interpreter, self.generation, self.calls, self.words, self.computes)
             device.choose("emulator")
             self.interpreter, self.generation, self.calls = self.hosts
+            self.words, self.computes = [], None
             try:
                 yield
             finally:
                 self.hosts = self.interpreter, self.generation, self.calls
-                self.interpreter, self.generation, self.calls = kept
+                self.interpreter, self.generation, self.calls, self.words, self.computes = kept
                 device.choose(chosen)
 
     def leave(self):
@@ -110,25 +118,6 @@ def with_results(kernel, results):
 
 _generations = iter(range(1, 1 << 62))
 the = Session()
-_hosts = Session()  # what `the` is while kernels are for the host
-
-
-@contextlib.contextmanager
-def on_host():
-    """Kernels are compiled for the emulator, and run by it in the host's memory, on machines with GPUs too."""
-    with lock:
-        if device.is_emulator():
-            yield
-            return
-        chosen, kept, host = device.name(), dict(the.__dict__), _hosts.__dict__
-        device.choose("emulator")
-        the.__dict__.update(host)
-        try:
-            yield
-        finally:
-            host.update(the.__dict__)
-            the.__dict__.update(kept)
-            device.choose(chosen)
 _numbers = iter(range(1, 1 << 62))
 
 

@@ -48,6 +48,22 @@ for factor in (2.0, 3.0):
     for kernel in made:
         wp.launch(kernel, dim=1, inputs=[y])
         print(y.numpy())
+
+# a package that comes while another interpreter is asked is the first one's, too
+import os
+
+from tilec import modules, session
+
+os.makedirs("own/warp")
+with open("own/warp/mine.py", "w") as file:
+    file.write("kind = 3\n")
+folder = os.path.abspath("own")
+session.the.open()
+with session.lock, session.the.another([], []):
+    session.the.open()
+    session.the.add_package("warp.mine", os.path.join(folder, "warp", "mine.py"), folder)
+    print(modules.exists("warp.mine"))
+print(modules.exists("warp.mine"))
 P
 export TMP TILE_CACHE="$TMP/cache"
 cd "$TMP" && python3 -m tilec run program.py

@@ -275,15 +275,15 @@ class HostKernel(JITKernel):
     """What is to run on the host is run by the emulator, in the host's memory."""
 
     def __init__(self, *arguments, **options):
-        with session.on_host():
+        with session.the.on_host():
             super().__init__(*arguments, **options)
 
     def __call__(self, *args, **kwargs):
-        with session.on_host():
+        with session.the.on_host():
             return super().__call__(*args, **kwargs)
 
     def code_text(self):
-        with session.on_host():
+        with session.the.on_host():
             return super().code_text()
 
 
