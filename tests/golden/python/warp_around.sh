@@ -64,6 +64,31 @@ with session.lock, session.the.another([], []):
     session.the.add_package("warp.mine", os.path.join(folder, "warp", "mine.py"), folder)
     print(modules.exists("warp.mine"))
 print(modules.exists("warp.mine"))
+
+# streams: that which was set, and those that a copy, a launch and a graph are given
+from warp import arrays, devices, launches
+
+device, seen = wp.get_device(), []
+null, first, second = device.null_stream, wp.Stream(cuda_stream=1), wp.Stream(cuda_stream=2)
+handle, start, copied = devices.current_handle, launches._start, arrays._copied
+launches._start = lambda *given: seen.append(handle())
+arrays._copied = lambda *given: seen.append(handle())
+wp.copy(y, y)
+wp.set_stream(first)
+wp.copy(y, y)
+wp.copy(y, y, stream=second)
+command = wp.launch(product, dim=1, inputs=[y, y], outputs=[y], record_cmd=True, stream=second)
+command.launch()
+command.launch(first)
+with wp.ScopedCapture() as capture:
+    pass
+capture.graph.steps.append((launches._start, (), {}))
+wp.capture_launch(capture.graph)
+wp.capture_launch(capture.graph, second)
+launches._start, arrays._copied = start, copied
+print(seen, wp.get_stream() is first, device.null_stream is null)
+wp.set_stream(null)
+print(handle(), wp.get_stream() is null)
 P
 export TMP TILE_CACHE="$TMP/cache"
 cd "$TMP" && python3 -m tilec run program.py

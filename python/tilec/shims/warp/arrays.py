@@ -754,6 +754,11 @@ def _check_copy(dest, src, dest_offset, src_offset, count):
 
 
 def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
+    with _devices.ScopedStream(stream):
+        _copy(dest, src, dest_offset, src_offset, count)
+
+
+def _copy(dest, src, dest_offset, src_offset, count):
     _check_copy(dest, src, dest_offset, src_offset, count)
     if count or dest_offset or src_offset:
         count = count or src.size - src_offset

@@ -106,7 +106,7 @@ class Device:
         self.pci_bus_id = "00000000:00:00" if self.is_cuda else None
         self.context = alias if self.is_cuda else None
         self.context_guard = contextlib.nullcontext()
-        self.captures = {}
+        self._null_stream = self._own_stream = None  # the latter: what set_stream() was given
 
     @property
     def is_mempool_supported(self):
@@ -143,11 +143,13 @@ class Device:
             raise RuntimeError(f"Device {self} is not a CUDA device")
         if stream.device != self:
             raise RuntimeError(f"Stream from device {stream.device} cannot be used on device {self}")
-        _streams[self.alias] = stream
+        self._own_stream = stream
 
     @property
     def null_stream(self):
-        return _stream(self)
+        if self._null_stream is None:
+            self._null_stream = Stream(self)
+        return self._null_stream
 
     @property
     def has_stream(self):
@@ -322,7 +324,8 @@ _current_streams = []  # those of the scopes that are open
 
 def current_handle():
     """The driver's stream that is worked on, None: the default one."""
-    return (_current_streams[-1].cuda_stream or None) if _current_streams else None
+    stream = _current_streams[-1] if _current_streams else get_cuda_device()._own_stream
+    return (stream.cuda_stream or None) if stream is not None else None
 
 
 class ScopedStream(contextlib.AbstractContextManager):
@@ -383,20 +386,11 @@ class ScopedTimer(contextlib.AbstractContextManager):
             print(f"{self.name} took {self.elapsed:.2f} ms")
 
 
-_streams = {}
-
-
-def _stream(device):
-    """The one that a device has."""
-    if device.alias not in _streams:
-        _streams[device.alias] = Stream(device)
-    return _streams[device.alias]
-
-
 def get_stream(device=None):
     if _current_streams and (device is None or _current_streams[-1].device == get_device(device)):
         return _current_streams[-1]
-    return _stream(get_device(device))
+    device = get_device(device)
+    return device._own_stream or device.null_stream
 
 
 def set_stream(stream, device=None, sync=False):

@@ -88,7 +88,10 @@ def capture_end(device=None, stream=None):
 
 @recorded
 def capture_launch(graph, stream=None):
-    graph.run()
+    from warp.devices import ScopedStream
+
+    with ScopedStream(stream):
+        graph.run()
 
 
 def _body(given, kwargs):

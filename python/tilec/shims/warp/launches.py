@@ -498,7 +498,7 @@ class Launch:
     def __init__(self, kernel, device=None, hooks=None, params=None, params_addr=None, bounds=None, max_blocks=0, block_dim=256,
                  adjoint=False):
         self.kernel, self.device, self.block_dim, self.adjoint = kernel, device, block_dim, adjoint
-        self.word, self.dim = "launch", 0
+        self.word, self.dim, self.stream = "launch", 0, None
         self.values = [_missing(kernel.kinds.get(name)) for name in kernel.parameters]
         self.gradients = [None] * len(self.values)
 
@@ -522,11 +522,14 @@ class Launch:
 
     def launch(self, stream=None):
         given = self.gradients if self.adjoint else []
-        _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint, self.device)
+        with _devices.ScopedStream(self.stream if stream is None else stream):
+            _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint, self.device)
 
 
-def _command(word, kernel, dim, values, gradients, block_dim, adjoint, device):
-    made = Launch(kernel, device=_devices.get_device(device), block_dim=block_dim, adjoint=adjoint)
+def _command(word, kernel, dim, values, gradients, block_dim, adjoint, device, stream):
+    device = stream.device if device is None and stream is not None else _devices.get_device(device)
+    made = Launch(kernel, device=device, block_dim=block_dim, adjoint=adjoint)
+    made.stream = stream
     made.word, made.dim, made.values = word, dim, [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, values)]
     made.gradients[: len(gradients)] = gradients
     return made
@@ -544,14 +547,14 @@ def _missing(kind):
 def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
            record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
-        return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device)
+        return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
     _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
 
 
 def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
                  record_tape=True, record_cmd=False, max_blocks=0, block_dim=256):
     if record_cmd:
-        return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device)
+        return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
     _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
 
 
