@@ -89,6 +89,17 @@ launches._start, arrays._copied = start, copied
 print(seen, wp.get_stream() is first, device.null_stream is null)
 wp.set_stream(null)
 print(handle(), wp.get_stream() is null)
+
+# a device by another name, for a while
+device = wp.get_device()
+with wp.ScopedDevice(device):
+    wp.rename_device(device, "mine")
+    with wp.ScopedDevice("mine"):
+        print(wp.get_device(), wp.get_device("mine") is device, wp.get_device() is device)
+wp.set_device(device)
+print(wp.get_device() is device, wp.zeros(1, dtype=float).device)
+wp.unmap_cuda_device("mine")
+print(device, wp.get_device() is wp.get_device("cuda:0"))
 P
 export TMP TILE_CACHE="$TMP/cache"
 cd "$TMP" && python3 -m tilec run program.py

@@ -186,15 +186,17 @@ class Device:
 _known = {}
 
 
-_current = ["cuda:0"]  # what None means, by the scopes that are open
+_current = ["cuda:0"]  # what None means, by the scopes that are open: devices, whatever they are called meanwhile
 
 
 def get_device(ident=None):
+    if ident is None:
+        ident = _current[-1]
     if isinstance(ident, Device):
         return ident
     if isinstance(ident, str) and ident in _renamed:
         return _renamed[ident]
-    alias = _current[-1] if ident is None else "cuda:0" if ident == "cuda" or not isinstance(ident, str) else ident
+    alias = "cuda:0" if ident == "cuda" or not isinstance(ident, str) else ident
     if alias.partition(":")[0] not in ("cuda", "cpu"):
         raise ValueError(f"Invalid device identifier: {ident}")
     if alias not in _known:
@@ -226,10 +228,13 @@ def map_cuda_device(alias, context=None):
 def unmap_cuda_device(alias):
     if alias not in _renamed and alias not in _known:
         raise RuntimeError(f"Failed to unmap device: no CUDA device is called {alias!r}")
-    _renamed.pop(alias, None)
+    device = _renamed.pop(alias, None)
+    if device is not None and device.alias == alias:
+        device.alias = f"cuda:{device.ordinal}"
 
 
 def rename_device(device, alias):
+    _renamed.pop(device.alias, None)
     device.alias = alias
     _renamed[alias] = device
     return device
@@ -278,7 +283,7 @@ def device_to_torch(device):
 
 
 def set_device(ident):
-    _current[-1] = get_device(ident).alias
+    _current[-1] = get_device(ident)
 
 
 def _synchronized(what):
@@ -312,7 +317,7 @@ class ScopedDevice(contextlib.AbstractContextManager):
         self.device = get_device(device)
 
     def __enter__(self):
-        _current.append(self.device.alias)
+        _current.append(self.device)
         return self.device
 
     def __exit__(self, *ignored):
@@ -335,7 +340,7 @@ class ScopedStream(contextlib.AbstractContextManager):
     def __enter__(self):
         if self.stream is not None:
             _current_streams.append(self.stream)
-            _current.append(self.stream.device.alias)
+            _current.append(self.stream.device)
         return self.stream
 
     def __exit__(self, *ignored):
