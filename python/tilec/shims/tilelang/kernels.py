@@ -159,7 +159,7 @@ class Listing(Compiled):
     def __call__(self, *args, **kwargs):
         for i, unused in self.dropped.items():
             args = args[:i] + (unused,) + args[i:]
-        if None in [arg if arg is None else 0 for arg in args]:
+        if any([arg is None for arg in args]):
             args = self.with_unused(args)
         for i in self.pointers:
             if i < len(args) and type(args[i]) is int:

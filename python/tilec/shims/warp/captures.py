@@ -4,6 +4,7 @@ that loads the file has, too."""
 import importlib
 import io
 import pickle
+import types
 
 import numpy
 
@@ -31,13 +32,10 @@ def _reached(module, qualname):
 class _Writer(pickle.Pickler):
     def __init__(self, file):
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
-        self.memories = {}  # by their addresses
-        self.kept = []  # what is looked at stays, so that no two have one address
+        self.memories = {}  # by their addresses, which stay theirs as the memories stay here
 
     def persistent_id(self, value):
-        kind = type(value)
         if isinstance(value, _arrays._Memory):
-            self.kept.append(value)
             self.memories.setdefault(id(value), value)
             return "memory", id(value)
         if isinstance(value, _devices.Device):
@@ -48,10 +46,9 @@ class _Writer(pickle.Pickler):
             return "struct", value.cls.__module__, value.cls.__qualname__
         if isinstance(value, _types._Composite):
             return "numbers", value._family_, value._shape_, value._dtype.__name__
-        if kind is type(_home) and hasattr(value, "__wrapped__") or kind is type(_home) and value.__module__.startswith("warp."):
+        if isinstance(value, types.FunctionType) and (hasattr(value, "__wrapped__") or value.__module__.startswith("warp.")):
             return "operation", *_home(value)
         return None
-
 
     def reducer_override(self, value):
         if isinstance(value, (_arrays.array, _arrays.indexedarray)):

@@ -236,7 +236,6 @@ def array_inner(a, b, out=None, count=None, axis=None):
         raise RuntimeError(f"A and b array data types do not match ({_named(a.dtype)} vs {_named(b.dtype)})")
     if out is not None and out.device != a.device:
         raise RuntimeError("out storage device should match values array")
-
     return _reduced("array_inner", [a, b], out, count, axis)
 
 

@@ -5,8 +5,6 @@ from warp._src import absent
 from warp.types import *  # noqa: F403
 from warp.types import _Numbers  # noqa: F401
 
-
-
 _absent = absent(__name__)
 
 
