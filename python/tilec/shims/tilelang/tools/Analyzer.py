@@ -62,12 +62,10 @@ class Analyzer:
                 self.look(op, result, _NAMES.findall(rest), times[-1])
             elif words and not line.rstrip().endswith("{"):
                 self.look(words[0], None, _NAMES.findall(line), times[-1])
+            if words and words[0].startswith("}"):  # another region may begin on the line
+                times.pop()
             if line.rstrip().endswith("{"):
                 times.append(times[-1] * self.trips(words))
-            elif words and words[0].startswith("}"):
-                times.pop()
-                if line.rstrip().endswith("{"):
-                    times.append(times[-1])
         return self
 
     def trips(self, words):
