@@ -100,6 +100,16 @@ wp.set_device(device)
 print(wp.get_device() is device, wp.zeros(1, dtype=float).device)
 wp.unmap_cuda_device("mine")
 print(device, wp.get_device() is wp.get_device("cuda:0"))
+
+# what is dropped while the interpreter shuts down, when names of modules are None already
+from types import SimpleNamespace
+
+from warp import dlpack, memory
+
+memory._driver = dlpack._Deleter = None
+memory._PinnedBlock.__del__(SimpleNamespace(pointer=1))
+dlpack._Taken.__del__(SimpleNamespace(address=1))
+print("dropped")
 P
 export TMP TILE_CACHE="$TMP/cache"
 cd "$TMP" && python3 -m tilec run program.py

@@ -58,6 +58,8 @@ class _Taken:
         self.address = address
 
     def __del__(self):
+        if None in (_Managed, _Deleter):  # the interpreter is shutting down, and the process gives all of it back
+            return
         deleter = _Managed.from_address(self.address).deleter
         if deleter:
             _Deleter(deleter)(self.address)

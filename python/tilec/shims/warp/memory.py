@@ -98,6 +98,8 @@ class _PinnedBlock:
         self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (count,), "data": (pointer, False)}
 
     def __del__(self):
+        if None in (_native, _context, _driver):  # the interpreter is shutting down, and the process gives all of it back
+            return
         with _driver() as cuda:
             cuda.cuMemFreeHost(ctypes.c_void_p(self.pointer))
 
