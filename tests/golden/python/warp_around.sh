@@ -101,6 +101,13 @@ print(wp.get_device() is device, wp.zeros(1, dtype=float).device)
 wp.unmap_cuda_device("mine")
 print(device, wp.get_device() is wp.get_device("cuda:0"))
 
+# what is told of devices: the emulator's memory is the host's
+import os
+
+told = wp.print_diagnostics.__globals__["_facts"](wp.get_device())
+whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+print(told["sm_count"] > 0, told["pci_bus_id"], device.total_memory == whole, 0 < device.free_memory <= whole, wp.get_device("cpu").sm_count)
+
 # what is dropped while the interpreter shuts down, when names of modules are None already
 from types import SimpleNamespace
 

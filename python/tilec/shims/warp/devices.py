@@ -85,6 +85,10 @@ def _record(event):
     event.at = time.perf_counter()
 
 
+# CUdevice_attribute: multiprocessors, shared memory that a block may ask for, place on the PCI bus.
+_SM_COUNT, _SHARED_OF_BLOCK, _PLACE = 16, 97, (50, 33, 34)
+
+
 class Device:
     """On a machine without a GPU "cuda:0" is the emulator."""
 
@@ -100,13 +104,32 @@ class Device:
         self.is_managed_memory_supported = self._on_gpu
         self.is_cpu_memory_access_from_gpu_supported = self.is_gpu_memory_access_from_cpu_supported = False
         self.is_cpu_gpu_atomic_supported = False
-        self.sm_count = 132 if self.is_cuda else 0
-        self.max_shared_memory_per_block = 232448 if self.is_cuda else 0
-        self.total_memory = self.free_memory = 80 << 30
-        self.pci_bus_id = "00000000:00:00" if self.is_cuda else None
         self.context = alias if self.is_cuda else None
         self.context_guard = contextlib.nullcontext()
         self._null_stream = self._own_stream = None  # the latter: what set_stream() was given
+
+    # A GPU's are the driver's, None where it tells nothing; the emulator is in the place of an H100, and has the host's memory.
+
+    @property
+    def sm_count(self):
+        return _memory.attribute(_SM_COUNT, self.ordinal) if self._on_gpu else 132 if self.is_cuda else 0
+
+    @property
+    def max_shared_memory_per_block(self):
+        return _memory.attribute(_SHARED_OF_BLOCK, self.ordinal) if self._on_gpu else 232448 if self.is_cuda else 0
+
+    @property
+    def pci_bus_id(self):
+        place = [_memory.attribute(which, self.ordinal) if self._on_gpu else 0 for which in _PLACE]
+        return "{:08X}:{:02X}:{:02X}".format(*place) if self.is_cuda and None not in place else None
+
+    @property
+    def total_memory(self):
+        return _memory.total_of(self.ordinal) if self._on_gpu else _memory.of_host("SC_PHYS_PAGES")
+
+    @property
+    def free_memory(self):
+        return _memory.free_now() if self._on_gpu else _memory.of_host("SC_AVPHYS_PAGES")
 
     @property
     def is_mempool_supported(self):
@@ -557,10 +580,13 @@ class ScopedCudaProfiler(contextlib.AbstractContextManager):
 
 
 def get_cuda_driver_version():
-    return (13, 0)
+    """What the GPU's driver says; where there is no GPU, that of the toolkit."""
+    found = None if _device.is_emulator() else _memory.driver_version()
+    return get_cuda_toolkit_version() if found is None else (found // 1000, found % 1000 // 10)
 
 
 def get_cuda_toolkit_version():
+    """No toolkit is used: that whose functions are here."""
     return (13, 0)
 
 

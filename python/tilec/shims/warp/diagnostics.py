@@ -10,7 +10,7 @@ from warp import devices as _devices
 
 
 def _compiler_version():
-    """What compiled libtile."""
+    """What compiled Python: what compiled libtile is not told anywhere."""
     return platform.python_compiler()
 
 
@@ -39,7 +39,7 @@ def print_diagnostics():
     for facts in info["devices"]:
         print(f"  {facts['alias']}: {facts['name']}")
         if "arch" in facts:
-            print(f"    {facts['arch']}, {facts['sm_count']} SMs, {facts['memory_gb']:.1f} GB, PCI {facts['pci_bus_id']}")
+            print(f"    {facts['arch']}, {facts['sm_count']} SMs, {facts['memory_gb']} GB, PCI {facts['pci_bus_id']}")
             print(f"    GPU->CPU mem: {facts['is_cpu_memory_access_from_gpu_supported']}")
             print(f"    CPU->GPU mem: {facts['is_gpu_memory_access_from_cpu_supported']}")
             print(f"    CPU/GPU atomics: {facts['is_cpu_gpu_atomic_supported']}")
@@ -52,7 +52,7 @@ _ACCESS = "is_cpu_memory_access_from_gpu_supported", "is_gpu_memory_access_from_
 def _facts(device):
     facts = {"alias": device.alias, "name": device.name}
     if device.is_cuda:
-        facts.update(arch=f"sm_{device.arch}", sm_count=device.sm_count, memory_gb=device.total_memory / (1 << 30),
+        facts.update(arch=f"sm_{device.arch}", sm_count=device.sm_count, memory_gb=round(device.total_memory / (1 << 30), 1) if device.total_memory is not None else None,
                      mempool_enabled=device.is_mempool_enabled, pci_bus_id=device.pci_bus_id)
         facts.update({name: getattr(device, name) for name in _ACCESS})
     return facts

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import ctypes
 import enum
+import os
 import sys
 import threading
 from typing import Protocol, runtime_checkable
@@ -58,6 +59,39 @@ def _driver():
         yield cuda
     finally:
         cuda.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+
+
+def _asked(function, kind, *given):
+    """The number that a function of the driver gives, None where it gives none."""
+    value = kind()
+    try:
+        with _driver() as cuda:
+            status = getattr(cuda, function)(ctypes.byref(value), *given)
+    except (OSError, AttributeError, _native.Error):  # no driver, or none that has this function
+        return None
+    return None if status else value.value
+
+
+def attribute(which, ordinal):
+    """A CUdevice_attribute of the GPU."""
+    return _asked("cuDeviceGetAttribute", ctypes.c_int, ctypes.c_int(which), ctypes.c_int(ordinal))
+
+
+def total_of(ordinal):
+    return _asked("cuDeviceTotalMem_v2", ctypes.c_size_t, ctypes.c_int(ordinal))
+
+
+def free_now():
+    return _asked("cuMemGetInfo_v2", ctypes.c_size_t, ctypes.byref(ctypes.c_size_t()))
+
+
+def driver_version():
+    return _asked("cuDriverGetVersion", ctypes.c_int)
+
+
+def of_host(pages):
+    """Bytes of the host's memory: all pages, or those that are free."""
+    return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 class _InUse:
