@@ -52,7 +52,8 @@ _ACCESS = "is_cpu_memory_access_from_gpu_supported", "is_gpu_memory_access_from_
 def _facts(device):
     facts = {"alias": device.alias, "name": device.name}
     if device.is_cuda:
-        facts.update(arch=f"sm_{device.arch}", sm_count=device.sm_count, memory_gb=round(device.total_memory / (1 << 30), 1) if device.total_memory is not None else None,
+        whole = device.total_memory
+        facts.update(arch=f"sm_{device.arch}", sm_count=device.sm_count, memory_gb=None if whole is None else round(whole / (1 << 30), 1),
                      mempool_enabled=device.is_mempool_enabled, pci_bus_id=device.pci_bus_id)
         facts.update({name: getattr(device, name) for name in _ACCESS})
     return facts
