@@ -478,31 +478,25 @@ def get_mempool_used_mem_high(device=None):
     return _memory.in_use.most
 
 
-def is_mempool_access_supported(target_device, peer_device):
+def is_peer_access_supported(target_device, peer_device):
+    """A device's own memory is always there; no other's is reached."""
     return get_device(target_device).is_cuda and get_device(target_device) == get_device(peer_device)
 
 
-def is_mempool_access_enabled(target_device, peer_device):
-    """A device's own is always there."""
-    return is_mempool_access_supported(target_device, peer_device)
+is_peer_access_enabled = is_mempool_access_supported = is_mempool_access_enabled = is_peer_access_supported
+
+
+def _set_access(target_device, peer_device, enable, what):
+    if not is_peer_access_supported(target_device, peer_device) and enable:
+        raise RuntimeError(f"Device '{get_device(target_device)}' cannot access {what} '{get_device(peer_device)}'")
 
 
 def set_mempool_access_enabled(target_device, peer_device, enable):
-    if not is_mempool_access_supported(target_device, peer_device) and enable:
-        raise RuntimeError(f"Device '{get_device(target_device)}' cannot access the memory pool of device '{get_device(peer_device)}'")
-
-
-def is_peer_access_supported(target_device, peer_device):
-    return get_device(target_device).is_cuda and get_device(target_device) == get_device(peer_device)
-
-
-def is_peer_access_enabled(target_device, peer_device):
-    return is_peer_access_supported(target_device, peer_device)
+    _set_access(target_device, peer_device, enable, "the memory pool of device")
 
 
 def set_peer_access_enabled(target_device, peer_device, enable):
-    if not is_peer_access_supported(target_device, peer_device) and enable:
-        raise RuntimeError(f"Device '{get_device(target_device)}' cannot access device '{get_device(peer_device)}'")
+    _set_access(target_device, peer_device, enable, "device")
 
 
 def is_conditional_graph_supported():
