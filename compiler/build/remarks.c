@@ -70,8 +70,7 @@ static void remark_what_fits(Kernel *kernel, const ImageEntry *entry, const Targ
     if (parts == 1) return;
     buf_printf(&text,
                "a thread's values fill %d registers at a time, and it has %d for them and for "
-               "addresses; what "
-               "would fit: tiles of 1/%d of the elements",
+               "addresses; what would fit: tiles of 1/%d of the elements",
                kernel->registers_held, target->registers_per_thread, parts);
     if (fits) buf_printf(&text, ", or %d warps", warps);
     kernel_remark(kernel, kernel->span, "%s", text.data);

@@ -186,6 +186,7 @@ static bool start_image(Stages *stages, Kernel *kernel, StartedImage started)
     started.image->arrays_of = started.typed;
     times_add(stages->session->times, "LLVM", start);
     started.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
+    /* ptxas takes too long for such an image to be asked again for the sake of a few reads */
     if (started.image->asked_once) started.uses &= ~(unsigned)MAY_READ_EARLY;
     vec_push(stages->session->arena, &stages->started, started);
     return fine;
@@ -314,8 +315,8 @@ static size_t size_of(const Lowered *lowered, size_t count)
 }
 
 /* The larger one first, as ptxas takes longer for it. What the aligned one has to assume is found
- * out while ptxas is at work, unless its images may be done before: what is made in place of one
- * that spills assumes that, too. */
+ * out while ptxas is at work, where there are jobs for all images: no image is finished then, and
+ * made once more if it spills, before that is known. */
 static bool start_both(Stages *stages, const Kernel *typed, const Lowered *general,
                        const Lowered *aligned, int64_t *multiples, VariantImages *out)
 {

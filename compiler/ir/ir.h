@@ -159,7 +159,7 @@ struct Kernel {
     Region *host;
     const Source *read_from; /* the IR text, if it was read; places in it are not printed */
     unsigned uses;           /* features that it may be compiled without: MAY_PLAN and others */
-    int registers_held;      /* most that a thread's values fill at a time, where remarks are wanted */
+    int registers_held; /* most that a thread's values fill at a time, where remarks are wanted */
     bool wants_remarks;
     bool is_strict;      /* the emulator is to report what is defined here alone (ssa/strict.c) */
     bool has_own_fences; /* the fences of the asynchronous proxy are the author's where he comes

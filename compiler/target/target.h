@@ -46,9 +46,9 @@ typedef enum TargetFeature {
     HAS_ELECT = 1 << 14,       /* elect.sync */
     HAS_VECTOR_RED = 1 << 17,  /* red of vectors, atomics of bf16 */
     /* what a kernel that needs too many registers is compiled without */
-    MAY_OVERLAP = 1 << 15, /* products of an iteration under work of the next one */
-    MAY_PLAN = 1 << 16,    /* loops of several products, or of other work beside them, by plan */
-    MAY_HOLD = 1 << 20,    /* what loops of products copy, ahead in registers */
+    MAY_OVERLAP = 1 << 15,    /* products of an iteration under work of the next one */
+    MAY_PLAN = 1 << 16,       /* loops of several products, or of other work beside them, by plan */
+    MAY_HOLD = 1 << 20,       /* what loops of products copy, ahead in registers */
     MAY_READ_EARLY = 1 << 21, /* memory, long before what is read is used */
 } TargetFeature;
 

@@ -171,8 +171,8 @@ Ldmatrix layout_ldmatrix(const Layout *registers, const Layout *shared, int elem
 /* ---- the tensor core ---- */
 
 /* A shared layout of matrices in the last two dimensions: rows cut into panels of 128 bytes, or
- * of 64 or 32 where those are no whole number of them, the rows of a panel one after the other and their 16-byte chunks
- * swizzled. NULL: the extents don't allow that. */
+ * of 64 or 32 where a row is no whole number of 128, the rows of a panel one after the other and
+ * their 16-byte chunks swizzled. NULL: the extents don't allow that. */
 const Layout *layout_panels(LayoutTable *table, int rank, const int32_t *shape, int element_bits);
 /* How an operand of wgmma lies in a shared tile: what its descriptor says, in bytes. */
 typedef struct WgmmaLayout {

@@ -175,7 +175,8 @@ static void look_at(Op *op, void *context)
         pointer_parameter(op->parent->kernel, operand(memory->op, pointer));
     found->same |= !parameter || parameter == found->parameter;
     /* a workspace is no other parameter's memory */
-    found->others |= op->code != OP_copy && !(parameter && parameter->is_workspace);
+    const bool apart = found->parameter && parameter && parameter->is_workspace;
+    found->others |= op->code != OP_copy && !apart;
 }
 
 /* TMA is not ordered with what threads do: nothing else in the launch may touch what it

@@ -103,7 +103,10 @@ static void require(Inference *inference, Op *op, int index, const Layout *layou
         op_set_operand(op, index, value);
         return;
     }
-    if (moves_data(value->type->layout, layout) && gather_so(inference, value, layout)) return;
+    if (moves_data(value->type->layout, layout) && gather_so(inference, value, layout)) {
+        op_set_operand(op, index, value);
+        return;
+    }
     Op *place = hoist_place(value, op);
     Value *earlier = earlier_convert(place, value, layout);
     Builder builder = builder_before(place);

@@ -76,8 +76,8 @@ bool plan_reads_registers(const Op *dot, const Op *op)
 
 /* ---- of the launch ---- */
 
-/* A block's barrier orders what it does; of other blocks, which may write by another name what the
- * block reads, it has news only where they run together. */
+/* Of a block alone, whose writes are noted by themselves, parameter by parameter; blocks that run
+ * together may have written anything before it. */
 static bool is_own_barrier(const Pass *pass, const Op *op)
 {
     return op_has(op, BARRIER) && !launch_is_cluster_or_cooperative(pass->launch->parent);

@@ -68,7 +68,8 @@ static void find_ops(Idle *idle, Op *last, const Value *predicate)
     }
 }
 
-/* Values that ops behind the branch need of those before it. */
+/* Values that ops behind the branch need of those before it in the region; what comes from around
+ * it is in registers all the time anyway. */
 static int count_entering(const Idle *idle)
 {
     Map seen = {0};
@@ -104,13 +105,15 @@ static void visit_region(Arena *arena, Region *region)
         if (!predicate || !op->next || !is_of_warps(predicate)) continue;
         Idle idle = {.arena = arena};
         find_ops(&idle, op, predicate);
-        if (idle.asks > 0 && idle.count >= COST_BRANCH_OPS &&
-            count_entering(&idle) <= COST_BRANCH_ENTERING) {
-            Op *before = idle.ops.data[idle.ops.count - 1]->previous;
-            build_branch_of(&idle, op, (Value *)(uintptr_t)predicate);
-            if (!before) return;
-            op = before->next ? before->next : before;
+        Op *first = idle.ops.data[idle.ops.count - 1], *before = first->previous;
+        if (idle.asks == 0 || idle.count < COST_BRANCH_OPS ||
+            count_entering(&idle) > COST_BRANCH_ENTERING) {
+            op = first; /* stores before this one would take fewer ops */
+            continue;
         }
+        build_branch_of(&idle, op, (Value *)(uintptr_t)predicate);
+        if (!before) return;
+        op = before->next ? before->next : before;
     }
 }
 
