@@ -11,20 +11,9 @@ def add(a: wp.array(dtype=float), b: wp.array(dtype=float)):
 END
 cat > ptxas <<'END'
 #!/bin/bash
-for last in "$@"; do
-    [ "$before" = -o ] && cubin=$last
-    [[ $last == *.ptx ]] && ptx=$last
-    before=$last
-done
-name=$(sed -n 's/.*\.entry \([a-z_0-9]*\).*/\1/p' "$ptx" | head -1)
-blocks=$(sed -n 's/^\.minnctapersm //p' "$ptx")
-echo "asked for $blocks blocks of $(sed -n 's/^\.maxntid \([0-9]*\).*/\1/p' "$ptx")" >> log
-registers=$FIRST spills=0
-[ "$blocks" = 1 ] || registers=$SECOND spills=$SPILLS
-echo "ptxas info    : Compiling entry function '$name' for 'sm_90a'"
-echo "    0 bytes stack frame, $spills bytes spill stores, 0 bytes spill loads"
-echo "ptxas info    : Used $registers registers, used 0 barriers"
-echo "cubin of $registers registers" > "$cubin"
+. $TILE_ROOT/tests/tools/fake_ptxas.bash
+echo "asked for $blocks blocks of $threads" >> log
+if [ "$blocks" = 1 ]; then answer $FIRST 0; else answer $SECOND $SPILLS; fi
 END
 chmod +x ptxas
 build() { # FIRST SECOND SPILLS BLOCK_DIM
