@@ -16,7 +16,7 @@ import os
 import re
 import sys
 
-import tilelang_tests
+import own_tests
 
 FOLDERS = {"tilus": ["tests"], "tilelang": ["testing/python"], "warp": ["warp/tests"]}
 REPORTS = ["out of bounds", "misaligned", "unwritten memory", "benign race", "race", "unfinished copy", "unfenced write", "unfinished read",
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--whole", type=int, default=600)
     parser.add_argument("--only", default="")
     parser.add_argument("--out")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     os.environ["TILE_DEVICE"], os.environ["CUDA_VISIBLE_DEVICES"] = "emulator", ""
     import numpy  # noqa: F401, for all processes: it and torch take seconds to import
     import torch  # noqa: F401
@@ -73,7 +73,7 @@ def main():
         if name == "warp":  # whose tests import one another
             sys.path.insert(0, tree)
         os.chdir(tree)
-        kept[name] = tilelang_tests.run(test_files(tree, FOLDERS.get(name, ["."]), options.only), options)
+        kept[name] = own_tests.run(test_files(tree, FOLDERS.get(name, ["."]), options.only), options)
         show(name, kept[name])
         if out:
             with open(out, "w", encoding="utf-8") as file:

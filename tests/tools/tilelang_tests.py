@@ -14,10 +14,8 @@ import collections
 import json
 import os
 import re
-import signal
-import sys
-import tempfile
-import time
+
+import own_tests
 
 # What tests ask for that is TileLang's own, by what they fail with; the first that fits.
 REASONS = [
@@ -50,88 +48,11 @@ class AnyCount(int):
     __gt__ = __ge__ = __lt__ = __le__ = __eq__
 
 
-class Recorder:
-    """A pytest plugin: what became of each test, as a line of JSON when it ends."""
+def take_any_text():
+    from tilelang.kernels import JITKernel
 
-    def __init__(self, path, skipped, any_text):
-        self.path, self.skipped, self.any_text = path, skipped, any_text
-
-    def say(self, **what):
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(what) + "\n")
-
-    def pytest_configure(self, config):
-        if self.any_text:
-            from tilelang.kernels import JITKernel
-
-            real = JITKernel.code_text
-            JITKernel.code_text = lambda kernel: AnyText(real(kernel))
-
-    def pytest_collection_modifyitems(self, items):
-        items[:] = [item for item in items if item.nodeid not in self.skipped]
-
-    def pytest_runtest_logstart(self, nodeid):
-        self.say(id=nodeid, outcome="died", text="")
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "call" or report.outcome != "passed":
-            crash = getattr(report.longrepr, "reprcrash", None)
-            text = "" if report.outcome != "failed" else crash.message if crash else str(report.longrepr)
-            self.say(id=report.nodeid, outcome=report.outcome, text=text[:2000])
-
-    def pytest_collectreport(self, report):
-        if report.failed:
-            self.say(id=f"{report.nodeid}::", outcome="failed", text=str(report.longrepr)[-2000:])
-
-
-def run_file(file, path, skipped, any_text, seconds):
-    """In a process of its own, which does not come back."""
-    log = os.open(path + ".log", os.O_WRONLY | os.O_CREAT)
-    os.dup2(log, 1), os.dup2(log, 2)
-    os.setsid()
-    import tilec.__main__
-
-    tilec.__main__.enter()
-    import pytest
-
-    words = ["-q", "-p", "no:cacheprovider", "--rootdir=.", "--tb=short", "-W", "ignore", f"--timeout={seconds}", "--timeout-method=thread", file]
-    os._exit(int(pytest.main(words, plugins=[Recorder(path, skipped, any_text)])))
-
-
-def results(path):
-    found = {}
-    for line in open(path, encoding="utf-8") if os.path.exists(path) else ():
-        told = json.loads(line)
-        if found.get(told["id"], {}).get("outcome") != "failed":
-            found[told["id"]] = told
-    return found
-
-
-def run(files, options, skipped=frozenset(), any_text=False):
-    """What became of each test. A process that died is begun again behind the test that it died in."""
-    folder = tempfile.mkdtemp()
-    waiting, running, found = list(enumerate(files)), {}, {}
-    while waiting or running:
-        while waiting and len(running) < options.jobs:
-            number, file = waiting.pop(0)
-            path = os.path.join(folder, str(number))
-            known = skipped | set(results(path))
-            pid = os.fork()
-            if not pid:
-                try:
-                    run_file(file, path, known, any_text, options.seconds)
-                finally:
-                    os._exit(99)
-            running[pid] = number, file, path, len(known)
-        pid, status = os.wait()
-        number, file, path, known = running.pop(pid)
-        now = results(path)
-        if os.WIFSIGNALED(status) and status != signal.SIGKILL or os.WIFEXITED(status) and os.WEXITSTATUS(status) > 5:
-            if len(skipped | set(now)) > known:
-                waiting.append((number, file))
-        found.update(now)
-        print(file, dict(collections.Counter(one["outcome"] for one in now.values())), file=sys.stderr, flush=True)
-    return found
+    real = JITKernel.code_text
+    JITKernel.code_text = lambda kernel: AnyText(real(kernel))
 
 
 def reason_of(text):
@@ -183,9 +104,9 @@ def main():
     import numpy  # noqa: F401, for all processes: it and torch take seconds to import
     import torch  # noqa: F401
 
-    found = run(files, options)
+    found = own_tests.run(files, options)
     asked = {test for test, told in found.items() if told["outcome"] == "failed" and reason_of(told["text"]) == TEXT}
-    again = run(sorted({test.split("::")[0] for test in asked}), options, frozenset(found) - asked, True)
+    again = own_tests.run(sorted({test.split("::")[0] for test in asked}), options, frozenset(found) - asked, begin=take_any_text)
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             json.dump({"found": found, "again": again}, file)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Warp's own tests through the package for Python, as they stand, each file in a process of its own.
 
-usage: warp_tests.py TREE [--jobs N] [--seconds N] [--passed FILE] [--out FILE] [TEST FILE...]
+usage: warp_tests.py TREE [--jobs N] [--seconds N] [--whole N] [--passed FILE] [--out FILE] [TEST FILE...]
 
 TREE is the folder in which Warp's package is, `warp` with its tests; PYTHONPATH has tilec, and there are numpy, pytest and pytest-timeout.
 Without files those of warp/tests are run, and of its folders cuda, interop, matrix and tile; of geometry, rendering, sparse matrices
@@ -11,14 +11,13 @@ and finite elements none. --passed names the tests that pass in Warp itself, one
 
 import argparse
 import collections
-import concurrent.futures
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
-import time
+import unittest
+
+import own_tests
 
 # What tests ask for, by what they fail with; the first that fits.
 REASONS = [
@@ -38,49 +37,9 @@ REASONS = [
     ("tools that are not installed", r"No module named|ImportError"),
 ]
 
-PLUGIN = '''
-import json, os, unittest
 
-def say(**what):
-    with open(os.environ["WARP_TESTS_OUT"], "a", encoding="utf-8") as file:
-        file.write(json.dumps(what) + "\\n")
-
-def pytest_collection_modifyitems(items):
-    items[:] = [one for one in items if isinstance(getattr(one, "cls", None), type) and issubclass(one.cls, unittest.TestCase)
-                and not one.nodeid.endswith("_cpu")]
-
-def pytest_runtest_logstart(nodeid, location):
-    say(id=nodeid, outcome="died", text="")
-
-def pytest_runtest_logreport(report):
-    if report.when == "call" or report.outcome != "passed":
-        text = "" if report.outcome != "failed" else str(getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longrepr))
-        say(id=report.nodeid, outcome=report.outcome, text=text[-2000:])
-
-def pytest_collectreport(report):
-    if report.failed:
-        say(id=report.nodeid + "::", outcome="failed", text=str(report.longrepr)[-2000:])
-'''
-
-
-def run(folder, plugin, file, seconds, end):
-    """The outcomes of a file's tests."""
-    with tempfile.NamedTemporaryFile(suffix=".jsonl") as out:
-        paths = [plugin, folder, os.environ.get("PYTHONPATH", "")]
-        environment = dict(os.environ, WARP_TESTS_OUT=out.name, PYTHONPATH=os.pathsep.join(paths))
-        words = [sys.executable, "-m", "tilec", "test", "-q", "-p", "warp_tests_plugin", "-p", "no:cacheprovider", "-W", "ignore",
-                 f"--timeout={seconds}", file]
-        try:
-            subprocess.run(words, cwd=os.path.join(folder, "warp"), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                           timeout=max(1, end - time.time()))
-        except subprocess.TimeoutExpired:
-            pass
-        found = {}
-        for line in out.read().decode().splitlines():
-            one = json.loads(line)
-            if found.get(one["id"], {}).get("outcome") != "failed":
-                found[one["id"]] = one
-        return list(found.values())
+def takes(item):
+    return isinstance(getattr(item, "cls", None), type) and issubclass(item.cls, unittest.TestCase) and not item.nodeid.endswith("_cpu")
 
 
 def reason(text):
@@ -91,24 +50,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=int, default=60, help="of a test; and sixty times that of all")
+    parser.add_argument("--seconds", type=int, default=60, help="of a test")
+    parser.add_argument("--whole", type=int, default=600, help="of a file")
     parser.add_argument("--passed")
     parser.add_argument("--out")
     parser.add_argument("files", nargs="*")
-    given = parser.parse_args()
-    folder = os.path.abspath(given.tree)
-    tests = os.path.join(folder, "warp", "tests")
-    files = given.files or [os.path.join("tests", sub, name) for sub in ("", "cuda", "interop", "matrix", "tile")
-                            for name in sorted(os.listdir(os.path.join(tests, sub)))
+    given = parser.parse_intermixed_args()
+    sys.path.insert(0, os.path.abspath(given.tree))  # its tests import one another
+    os.chdir(given.tree)
+    files = given.files or [os.path.join("warp", "tests", sub, name) for sub in ("", "cuda", "interop", "matrix", "tile")
+                            for name in sorted(os.listdir(os.path.join("warp", "tests", sub)))
                             if re.match(r"test_.*\.py$", name) and not re.search("sparse|fem|render|closest_point|intersect|examples", name)]
     passed = {line.strip() for line in open(given.passed)} if given.passed else None
-    end = time.time() + 60 * given.seconds
-    outcomes = []
-    with tempfile.TemporaryDirectory() as plugin, concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        with open(os.path.join(plugin, "warp_tests_plugin.py"), "w") as file:
-            file.write(PLUGIN)
-        for found in pool.map(lambda one: run(folder, plugin, one, given.seconds, end), files):
-            outcomes += found
+    import numpy  # noqa: F401, for all processes
+
+    outcomes = list(own_tests.run(files, given, takes=takes).values())
     if passed is not None:
         outcomes = [one for one in outcomes if one["id"] in passed]
     if given.out:
