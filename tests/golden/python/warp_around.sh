@@ -28,6 +28,62 @@ with tape:
 tape.backward(grads={y: wp.ones(3, dtype=float)})
 print(x.grad.numpy(), wide.numpy())
 
+# an array that a kernel reads and writes as two of its arguments, in either order, and as fields of a struct; and reads as all of them
+@wp.kernel
+def doubled(a: wp.array(dtype=float), b: wp.array(dtype=float)):
+    i = wp.tid()
+    b[i] = a[i] * 2.0
+
+
+@wp.kernel
+def doubled_last(b: wp.array(dtype=float), a: wp.array(dtype=float)):
+    i = wp.tid()
+    b[i] = a[i] * 2.0
+
+
+@wp.struct
+class Pair:
+    a: wp.array(dtype=float)
+    b: wp.array(dtype=float)
+
+
+@wp.kernel
+def doubled_fields(pair: Pair):
+    i = wp.tid()
+    pair.b[i] = pair.a[i] * 2.0
+
+
+@wp.kernel
+def sum_of_all(pair: Pair, c: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = pair.a[i] * 2.0 + pair.b[i] * 3.0 + c[i] * 5.0 + pair.a[0] * 0.5
+
+
+def in_place(kernel, give):
+    x = wp.ones(4, dtype=float, requires_grad=True)
+    tape = wp.Tape()
+    with tape:
+        wp.launch(kernel, dim=4, inputs=give(x))
+    tape.backward(grads={x: wp.ones(4, dtype=float)})
+    print(x.grad.numpy())
+
+
+def pair_of(x):
+    pair = Pair()
+    pair.a = pair.b = x
+    return pair
+
+
+for kernel in (doubled, doubled_last):
+    in_place(kernel, lambda x: [x, x])
+in_place(doubled_fields, lambda x: [pair_of(x)])
+x, y = wp.ones(4, dtype=float, requires_grad=True), wp.zeros(4, dtype=float, requires_grad=True)
+tape = wp.Tape()
+with tape:
+    wp.launch(sum_of_all, dim=4, inputs=[pair_of(x), x], outputs=[y])
+tape.backward(grads={y: wp.ones(4, dtype=float)})
+print(x.grad.numpy())
+
 
 # a module's kernels of one name are all forgotten when the module is changed
 factor = 2.0

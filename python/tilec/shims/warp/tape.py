@@ -123,52 +123,74 @@ def mark_launch(kernel, named, access):
 def gradients_of(names, values, given, access):
     """For each argument the array that its gradient is added to, or None; and what is done after: where two arrays have one gradient, it
     is added up, and what is to be retained is put back. It is what is given, else that of the array, else memory that nobody looks at."""
-    gradients, later, seen = [], [], []
+    later = _Later()
     given = given if len(given) == len(values) else [None] * len(values)
-    for name, value, one in zip(names, values, given):
-        if isinstance(value, StructInstance):
-            gradients.append(_struct_gradients(name, value, one, access, later))
-        elif not _is_array(value) or not _is_differentiable(value):
-            gradients.append(None)
-        else:
-            gradients.append(_gradient(name, value, one, access, later, seen))
-    return gradients, later
+    arguments = list(zip(names, values, given))
+    for argument in arguments:
+        _find_owners(*argument, access, later.owners)
+    return [_gradients_of_one(*argument, access, later) for argument in arguments], later.stores + later.sums
 
 
-def _gradient(name, value, one, access, later, seen):
+class _Later:
+    """What is done with gradients behind the kernel: stores, and then sums of what was kept apart. Several arguments may have one gradient:
+    what a kernel writes is of the one that it is written by (`owners`)."""
+
+    def __init__(self):
+        self.stores, self.sums, self.owners = [], [], {}
+
+
+def _own_gradient(value, given):
+    own = given if given is not None else value.grad
+    return own, None if own is None else (own.memory.pointer + own.offset, own.shape, own.strides)
+
+
+def _fields_of(name, value, given):
+    for field in value._struct.vars:
+        yield field, f"{name}_{field}", value.__dict__[field], given.__dict__[field] if isinstance(given, StructInstance) else None
+
+
+def _find_owners(name, value, given, access, owners):
+    if isinstance(value, StructInstance):
+        for _, *inner in _fields_of(name, value, given):
+            _find_owners(*inner, access, owners)
+    elif _is_array(value) and _is_differentiable(value):
+        spot = _own_gradient(value, given)[1]
+        if spot not in owners or access.get(name, 0) & WRITTEN and not access.get(owners[spot], 0) & WRITTEN:
+            owners[spot] = name
+
+
+def _gradients_of_one(name, value, given, access, later):
+    if isinstance(value, StructInstance):
+        made = StructInstance(value._struct)
+        for field, *inner in _fields_of(name, value, given):
+            gradient = _gradients_of_one(*inner, access, later)
+            if gradient is not None or _is_array(inner[1]):
+                made.__dict__[field] = gradient
+        return made
+    return _gradient(name, value, given, access, later) if _is_array(value) and _is_differentiable(value) else None
+
+
+def _gradient(name, value, given, access, later):
     from warp.arrays import clone, zeros_like
 
-    own = one if one is not None else value.grad
-    spot = None if own is None else (own.memory.pointer + own.offset, own.shape, own.strides)
-    if own is None or spot in seen:
+    own, spot = _own_gradient(value, given)
+    if own is None or later.owners.get(spot, name) != name:
         spare = zeros_like(value, requires_grad=False)
         if own is not None and isinstance(value.dtype, Struct):
             raise ValueError("an array of structs is given twice to a kernel whose gradient is wanted: give a copy")
         if own is not None and 0 not in own.strides:
-            later.append(lambda: own.store(own.numpy() + spare.numpy()))
+            later.sums.append(lambda: own.store(own.numpy() + spare.numpy()))
         return spare
-    seen.append(spot)
     if own.strides != value.strides and own.shape == value.shape:
         packed, whole = zeros_like(value, requires_grad=False), own  # such as one number for several elements, which torch has of a sum
         packed.store(own.numpy())
         if not access.get(name, 0) & WRITTEN and 0 not in own.strides:
-            later.append(lambda: whole.store(packed.numpy()))
+            later.stores.append(lambda: whole.store(packed.numpy()))
         own = packed
     if value.retain_grad and access.get(name, WRITTEN) & WRITTEN:
         kept = clone(own, requires_grad=False)
-        later.append(lambda: own.store(kept.numpy()))
+        later.stores.append(lambda: own.store(kept.numpy()))
     return own
-
-
-def _struct_gradients(name, value, given, access, later):
-    made = StructInstance(value._struct)
-    for field, kind in value._struct.vars.items():
-        inner, own = value.__dict__[field], given.__dict__[field] if isinstance(given, StructInstance) else None
-        if isinstance(inner, StructInstance):
-            made.__dict__[field] = _struct_gradients(f"{name}_{field}", inner, own, access, later)
-        elif _is_array(inner):
-            made.__dict__[field] = _gradient(f"{name}_{field}", inner, own, access, later, []) if _is_differentiable(inner) else None
-    return made
 
 
 class _Gradients(dict):
@@ -176,7 +198,7 @@ class _Gradients(dict):
 
     def __missing__(self, key):
         if isinstance(key, StructInstance):
-            return _struct_gradients("", key, None, {}, [])
+            return _gradients_of_one("", key, None, {}, _Later())
         raise KeyError(key)
 
 
