@@ -429,7 +429,10 @@ bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name expor
     bool good = stage_kernel(eval, &signature, specialisation, kernel);
     eval->steps.count--;
     good = good && diag_error_count(eval->session->diags) == errors;
-    if (good) workspaces_settle(kernel);
+    if (good) {
+        workspaces_settle(kernel);
+        group_tiles_settle(kernel, eval->arena);
+    }
     good = good && kernel_verify(kernel);
     /* The program may hold its values, good or not. */
     vec_push(eval->arena, &eval->kernels, kernel);

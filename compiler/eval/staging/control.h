@@ -41,6 +41,8 @@ Flow stage_group(Eval *eval, const Object *range, ThreadsBody *body, const NodeW
                  uint32_t index);
 /* The threads that run what is staged now. False: reported that they are not known. */
 bool group_now(Eval *eval, int64_t *begin, int64_t *count);
+/* At a kernel's end: of register tiles that several groups set each gets its own. */
+void group_tiles_settle(Kernel *kernel, Arena *arena);
 
 /* ---- jump.c ---- */
 

@@ -1,6 +1,8 @@
 /* group.c: `with` over a group of threads: a region that is the group's alone. */
 #include "eval/staging/staging.h"
 
+#include "ir/group.h"
+
 #include <string.h>
 
 bool group_now(Eval *eval, int64_t *begin, int64_t *count)
@@ -278,4 +280,94 @@ Object *core_barrier(Eval *eval, const Bound *bound)
     const OpCode code = eval->staging->group_count == WARP_SIZE ? OP_warp_sync : OP_barrier;
     build_op(&eval->builder, code, 0, NULL, 0, NULL);
     return eval->none;
+}
+
+/* ---- register tiles that several groups set ---- */
+
+/* Such a tile is in the registers of the threads that set it, so each of the groups has its own,
+ * which the others never see. Who sets none reads what the last of them, by the text, has set. */
+typedef VEC(ThreadGroup) Groups;
+typedef VEC(Op *) Ops;
+
+typedef struct Sets {
+    Arena *arena;
+    Map groups; /* a variable -> Groups that set it, by where they do so last */
+    VEC(Value *) variables;
+} Sets;
+
+static bool is_set(const Op *op, const Value *variable)
+{
+    return op->code == OP_var_set && operand(op, variable) == variable;
+}
+
+static void note_set(Op *op, void *context)
+{
+    Sets *sets = context;
+    Value *variable = operand(op, variable);
+    if (variable->type->content->kind != TYPE_TILE) return;
+    const ThreadGroup group = op_threads(op);
+    if (group_has(group, op_threads(variable->op))) return;
+    Groups *groups = map_get(&sets->groups, variable);
+    if (groups == NULL) {
+        groups = arena_new_of(sets->arena, Groups);
+        map_set(sets->arena, &sets->groups, variable, groups);
+        vec_push(sets->arena, &sets->variables, variable);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < groups->count; i++)
+        if (!group_is_same(groups->data[i], group)) groups->data[count++] = groups->data[i];
+    groups->count = count;
+    vec_push(sets->arena, groups, group);
+}
+
+static bool are_apart(const Groups *groups)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (!group_is_apart(groups->data[i], groups->data[j])) return false;
+    return true;
+}
+
+/* What all set, and that they have it in some layout, is of the group's tile, too. */
+static void use_own(Op *op, Value *variable, Value *own, ThreadGroup group)
+{
+    const ThreadGroup threads = op_threads(op);
+    if (group_has(group, threads)) {
+        for (int i = 0; i < op->operand_count; i++)
+            if (op->operands[i] == variable) op_set_operand(op, i, own);
+        return;
+    }
+    if (!group_has(threads, group)) return;
+    Builder behind = builder_after(op);
+    if (is_set(op, variable)) build2(&behind, OP_var_set, own, operand(op, value));
+    if (op->code != OP_anchor) return;
+    Map map = {0};
+    Op *anchor = op_clone(&behind, op, &map);
+    op_set_operand(anchor, operand_index(anchor, tile), own);
+}
+
+static void give_own(Arena *arena, Value *variable, ThreadGroup group)
+{
+    Ops users = {0};
+    for (const OpUse *use = variable->uses; use != NULL; use = use->next)
+        vec_push(arena, &users, use->op);
+    const Op *op = variable->op;
+    Builder behind = builder_after(variable->op);
+    Value *own =
+        build_op(&behind, OP_var, op->operand_count, op->operands, 1, &variable->type)->results;
+    own->name = variable->name;
+    own->of_library = variable->of_library;
+    for (size_t i = 0; i < users.count; i++) use_own(users.data[i], variable, own, group);
+}
+
+void group_tiles_settle(Kernel *kernel, Arena *arena)
+{
+    Sets sets = {.arena = arena};
+    kernel_visit_those(kernel, OP_var_set, note_set, &sets);
+    for (size_t i = 0; i < sets.variables.count; i++) {
+        const Groups *groups = map_get(&sets.groups, sets.variables.data[i]);
+        if (!are_apart(groups)) continue;
+        for (size_t j = 0; j + 1 < groups->count; j++)
+            give_own(arena, sets.variables.data[i], groups->data[j]);
+    }
 }
