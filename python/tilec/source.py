@@ -7,8 +7,10 @@ what the file's text says. Of the names of functions around a definition all are
 
 import ast
 import inspect
+import linecache
 import os
 import sys
+import tempfile
 import types
 
 from tilec.session import Module, Remote, Text, Unspeakable, text_of
@@ -31,7 +33,21 @@ class File:
                 first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
                 self.found[node.name, first] = node
         self.mentioned = {}
+        self.own = None  # see bound()
         self.lambdas = [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
+
+    def bound(self):
+        """The names that the file itself gives a meaning."""
+        if self.own is None:
+            self.own = set()
+            for node in ast.walk(self.tree):
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+                    self.own.add(node.name)
+                elif isinstance(node, ast.alias):
+                    self.own.add((node.asname or node.name).partition(".")[0])
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    self.own.add(node.id)
+        return self.own
 
     def node(self, name, line):
         """The definition of that name that begins at the line, or is the innermost around it."""
@@ -74,6 +90,60 @@ def file_of(path):
     if _files.get(path, (None,))[0] != version:
         _files[path] = version, File(path)
     return _files[path][1]
+
+
+# ---- files as they were when a definition was made, which may be gone, or be others, when it is compiled ----
+
+_kept = {}  # (path, version): the text
+_copies = {}  # the same: the path of a copy
+
+
+def keep(value):
+    """The definition means what its file's text is now."""
+    path = value if isinstance(value, str) else value.__code__.co_filename
+    if os.path.exists(path):
+        version = _version(path)
+        if (path, version) not in _kept:
+            with open(path, encoding="utf-8") as file:
+                _kept[path, version] = file.read()
+    else:  # such as a notebook's cell
+        text = "".join(linecache.getlines(path))
+        version = text
+        if not text:
+            return
+        _kept[path, version] = text
+    if not isinstance(value, str):
+        value.__tile_version__ = version
+
+
+def _folder_of_copies():
+    if "" not in _copies:
+        folder = tempfile.TemporaryDirectory(prefix="tilec-")
+        _copies[""] = folder
+    return _copies[""].name
+
+
+def readable(path, version=None):
+    """Where the text of that version is: the file, or a copy of what it was. Without a version it is any of a file that is gone."""
+    is_there = os.path.exists(path)
+    if is_there and (version is None or _version(path) == version):
+        return path
+    if version is None:
+        version = next((one for other, one in reversed(_kept) if other == path), None)
+    if (path, version) not in _kept:
+        return path
+    if (path, version) not in _copies:
+        folder = os.path.join(_folder_of_copies(), str(len(_copies)))
+        os.mkdir(folder)
+        copy = os.path.join(folder, os.path.basename(path))
+        with open(copy, "w", encoding="utf-8") as file:
+            file.write(_kept[path, version])
+        _copies[path, version] = copy
+    return _copies[path, version]
+
+
+def _version_of(function):
+    return getattr(function, "__tile_version__", None)
 
 
 # ---- modules ----
@@ -129,8 +199,9 @@ def _global_names(function, path):
         if id(one) in seen or getattr(one, "__code__", None) is None or one.__code__.co_filename != path:
             continue
         seen.add(id(one))
-        node = file_of(path).node(one.__name__, one.__code__.co_firstlineno)
-        for name in file_of(path).names(node) if node is not None else one.__code__.co_names:
+        text = file_of(readable(path, _version_of(one)))
+        node = text.node(one.__name__, one.__code__.co_firstlineno)
+        for name in text.names(node) if node is not None else one.__code__.co_names:
             if name in one.__globals__:
                 value = one.__globals__[name]
                 names[name] = value
@@ -138,11 +209,23 @@ def _global_names(function, path):
     return names
 
 
-def module_of(functions, path, name, node=None):
+def _spoken(name, value):
+    """A name that the program gave a meaning elsewhere, as in a notebook's cell before; {}: there are no words for it."""
+    if isinstance(value, types.ModuleType):
+        value = Module(value.__name__)
+    try:
+        text_of(value)
+    except Unspeakable:
+        return {}
+    return {name: value}
+
+
+def module_of(functions, path, name, node=None, version=None):
     """The Remote of a module, with what the names that the functions, or the definition, need are."""
     plain = {}
     known = vars(sys.modules[name]) if name in sys.modules else {}
-    for found in file_of(path).names(node) if node is not None else ():
+    read = readable(path, version)
+    for found in file_of(read).names(node) if node is not None else ():
         if found in known and _is_plain(known[found]):
             plain[found] = known[found]
     folder = _folder_of(name, path)
@@ -150,13 +233,15 @@ def module_of(functions, path, name, node=None):
         for found, value in _global_names(function, path).items():
             if _is_plain(value) or _is_elsewhere(value, folder):
                 plain[found] = value
+            elif found not in file_of(read).bound() and "*" not in file_of(read).bound():
+                plain.update(_spoken(found, value))
     plain = dict(sorted(plain.items()))
-    key = path, _version(path), text_of(plain).key()
+    key = read, _version(read), text_of(plain).key()
     if key not in _modules:
         told = name if name != "__main__" else os.path.splitext(os.path.basename(path))[0]
         folder = _folder_of(name, path) if name != "__main__" else os.path.dirname(path) or "."
         _modules[key] = Remote(
-            Text("core.module_at(", repr(path), ", ", repr(told), ", ", repr(folder), ", ", text_of(plain), ")"))
+            Text("core.module_at(", repr(read), ", ", repr(told), ", ", repr(folder), ", ", text_of(plain), ")"))
     return _modules[key]
 
 
@@ -203,17 +288,18 @@ def forget_definitions():
 
 
 def _located(value, path, line, around, functions, module_name):
-    node = file_of(path).node(value.__name__, line)
+    version = _version_of(functions[0]) if functions else None
+    node = file_of(readable(path, version)).node(value.__name__, line)
     if node is None:
         raise Unspeakable(f"{path} has no definition of {value.__name__}")
     names = {}
-    mentioned = file_of(path).names(node)
+    mentioned = file_of(readable(path, version)).names(node)
     for name, found in (around or {}).items():
         if name in mentioned and name != value.__name__:
             names[name] = found
     for function in functions:
         names.update({name: found for name, found in _cells(function).items() if name not in (value.__name__, "__class__")})
-    module = module_of(functions, path, module_name, node)
+    module = module_of(functions, path, module_name, node, version)
     return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), ")"))
 
 
@@ -226,7 +312,7 @@ def definition(value, around=None):
         raise Unspeakable(f"{value!r} is not defined in a file")
     first = functions[0]
     path = first.__code__.co_filename
-    if not os.path.exists(path):
+    if not os.path.exists(readable(path, _version_of(first))):
         raise Unspeakable(f"{value!r} is defined in {path}, which is no file")
     return _located(value, path, first.__code__.co_firstlineno, around, functions, first.__module__)
 

@@ -5,11 +5,13 @@ import sys as _sys
 import types as _types_module
 
 from tilec import modules as _modules
+from tilec import native as _native
 from tilec import session as _session
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 
 from warp import arrays as _arrays
+from warp import builds as _builds
 from warp import builtins as _builtins
 from warp import captures as _captures
 from warp import devices as _devices
@@ -32,7 +34,7 @@ from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_arrays, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
+for _module in (_arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
     for _name in dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
@@ -88,11 +90,34 @@ def get_module_options(module=None):
     return _module_of(module).options
 
 
-def load_module(module=None, device=None, recursive=False, **options):
-    """A kernel is compiled when it is launched."""
+def load_module(module=None, device=None, recursive=False, block_dim=None):
+    """Compiles its kernels, which else are compiled when they are launched."""
+    found = _module_of(module)
+    names = [name for name in _launches.modules() if recursive and name.startswith(f"{found.name}.")]
+    modules = [found, *[_launches.get_module(name) for name in names]]
+    if found.name.partition(".")[0] != "warp" and not any([one.is_anything() for one in modules]):
+        raise RuntimeError(f"Module '{found.name}' does not contain any Warp kernels, functions, or structs")
+    force_load(device, modules, block_dim)
 
 
-force_load = clear_kernel_cache = clear_lto_cache = load_module
+def force_load(device=None, modules=None, block_dim=None, max_workers=None):
+    """Without modules there is nothing to do: a kernel is compiled when it is launched."""
+    failure = None
+    try:
+        for one in modules or ():
+            for place in get_devices() if device is None else [get_device(device)]:  # noqa: F405
+                _builds.load_on(_module_of(one), place, block_dim)
+    except _native.CompileError as error:
+        failure = _builds.freed(error)
+    if failure is not None:
+        raise failure
+
+
+def clear_kernel_cache():
+    """What is compiled is kept by what it is compiled of: nothing of it is ever wrong."""
+
+
+clear_lto_cache = clear_kernel_cache
 
 
 class _Warp(_modules.DialectModule):

@@ -188,6 +188,29 @@ class Device:
     def get_cuda_compile_arch(self):
         return self.arch or None
 
+    @property
+    def runtime(self):
+        from warp._src import context
+
+        return context.runtime
+
+    def _get_cuda_arch_suffix(self, output_arch):
+        """What code for an architecture is for beside it: "a" for that GPU alone, "f" for its family."""
+        from warp import config
+
+        suffix = config.cuda_arch_suffix
+        if suffix is None:
+            return ""
+        if suffix not in ("a", "f"):
+            raise RuntimeError(f"warp.config.cuda_arch_suffix is None, 'a' or 'f', not {suffix!r}")
+        if output_arch < (90 if suffix == "a" else 100):
+            raise RuntimeError(f"code for sm_{output_arch} has no suffix {suffix!r}")
+        if suffix == "a" and output_arch != self.arch or output_arch // 10 != self.arch // 10:
+            raise RuntimeError(f"code for sm_{output_arch}{suffix} does not run on sm_{self.arch}")
+        if suffix == "f" and self.runtime.toolkit_version < (12, 9):
+            raise RuntimeError("code for a family of GPUs needs CUDA 12.9")
+        return suffix
+
     def get_stream(self):
         return self.stream
 

@@ -1,9 +1,10 @@
 """Kernels, functions and launches."""
 
 import inspect
-import weakref
+import math
 import re
 import textwrap
+import weakref
 from types import SimpleNamespace
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from tilec.modules import Described
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
+from warp import builds as _builds
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import tape as _tape
@@ -32,8 +34,13 @@ class Function:
 
     def __init__(self, function, around, **options):
         self.func = function
+        _source.keep(function)
         self.around = around
         self.key = self.__name__ = function.__name__
+        known = get_module(function.__module__).functions
+        if "<locals>" not in function.__qualname__ and _is_of_other_text(known.get(self.key), function):
+            forget_all()
+        known[self.key] = self
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
 
@@ -53,6 +60,17 @@ class Function:
 
     def __call__(self, *args, **kwargs):
         return self.func(*args, **kwargs)
+
+
+def _is_of_other_text(earlier, function):
+    return earlier is not None and getattr(earlier.func, "__tile_version__", None) != getattr(function, "__tile_version__", None)
+
+
+def forget_all():
+    """A file was written anew and imported again: what other modules import of it is another thing, too."""
+    _session.the.leave()
+    for module in list(_modules.values()):
+        module.mark_modified()
 
 
 def func(function=None, *, name=None, module=None, **options):
@@ -104,18 +122,39 @@ def _reordered(error):
     return kind("\n".join(lines), error.status)
 
 
+def _checked_options(more, launch_bounds):
+    """Those that a kernel is given, apart from what is the same as nothing."""
+    found = {name: value for name, value in more.items() if value is not None}
+    if "cluster_dim" in found:
+        _builds.check_cluster(found["cluster_dim"])
+    most = found.get("cuda_max_registers")
+    if most is not None:
+        if type(most) is not int:
+            raise TypeError(f"cuda_max_registers is an integer, not {most!r}")
+        if most <= 0:
+            raise ValueError(f"cuda_max_registers is positive, not {most}")
+        if launch_bounds is not None:
+            raise ValueError("cuda_max_registers and launch_bounds are not given at once")
+    if type(found.get("enable_cuda_smem_spilling", False)) is not bool:
+        raise TypeError(f"enable_cuda_smem_spilling is True or False, not {found['enable_cuda_smem_spilling']!r}")
+    if not found.get("enable_cuda_smem_spilling", True):
+        del found["enable_cuda_smem_spilling"]
+    return found
+
+
 class Kernel:
     def __init__(self, func=None, key=None, module=None, options=None, around=None, enable_backward=None, remote=None,
                  launch_bounds=None, grid_stride=None, **more):
         if more.get("code_transformers"):
             raise NotImplementedError("code_transformers are not taken: kernels are compiled from their files' text")
         self.func = func
+        _source.keep(func)
         self.__module__ = func.__module__
-        self.more_options = more  # of Warp's own compiler
         self.key = self.__name__ = key or func.__name__
         self.around = around
         self.module = module if isinstance(module, Module) else get_module(func.__module__)
-        self.options = options or {}
+        self.options = {**(options or {}), **_checked_options(more, launch_bounds)}
+        self.more_options = {name: self.options[name] for name in more if name in self.options}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
         self.ordered = False
@@ -222,12 +261,13 @@ def _kind_of(value):
     return value._struct if hasattr(value, "_struct") else kind if isinstance(kind, _Type) else as_type(kind)
 
 
-class Module:
-    """The kernels of a file's: they are compiled when they are launched."""
+class Module(_builds.Loaded):
+    """The kernels of a file's: they are compiled when they are launched, or when the module is loaded."""
 
     def __init__(self, name):
         from warp import config
 
+        super().__init__()
         self.name = name
         self.options = {
             "max_unroll": 16, "enable_backward": True, "fast_math": False, "fuse_fp": True, "lineinfo": False, "cuda_output": None, "mode": None,
@@ -236,12 +276,6 @@ class Module:
         }
         self.kernels, self.functions, self.structs = {}, {}, {}
         self.made = weakref.WeakSet()  # its kernels, of one name, too
-
-    def load(self, *args, **kwargs):
-        return self
-
-    def unload(self):
-        pass
 
     def hash_module(self):
         """Of its kernels and of the options that Warp's compiler has for them."""
@@ -257,9 +291,21 @@ class Module:
     def get_module_hash(self, block_dim=None):
         return self.hash_module()
 
+    def get_module_identifier(self, block_dim=None):
+        return f"wp_{self.name}" + ("" if self.options["strip_hash"] else f"_{self.get_module_hash(block_dim).hex()[:7]}")
+
+    def _get_compile_output_name(self, device, output_arch=None, use_ptx=None):
+        """Of the file that it is compiled to."""
+        if device is not None and device.is_cpu:
+            return f"{self.get_module_identifier()}.o"
+        arch = output_arch or device.get_cuda_compile_arch()
+        suffix = "" if device is None else device._get_cuda_arch_suffix(arch)
+        return f"{self.get_module_identifier()}.sm{arch}{suffix}.{'ptx' if use_ptx else 'cubin'}"
+
     def mark_modified(self):
         """What its kernels' names mean is asked anew when they are launched."""
         _source.forget_definitions()
+        self.unload()
         for kernel in list(self.made):
             kernel.forget()
 
@@ -267,7 +313,13 @@ class Module:
 _modules = {}
 
 
+def modules():
+    return list(_modules)
+
+
 def get_module(name):
+    """What lies below warp._src is called as its public names are."""
+    name = "warp." + name.removeprefix("warp._src.") if name.startswith("warp._src.") else name
     if name not in _modules:
         _modules[name] = Module(name)
     return _modules[name]
@@ -423,11 +475,12 @@ def _sees_blocks(function, seen=()):
 
 @_graphs.recorded
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device=None):
-    if _devices.get_device(device).is_cpu:
-        from warp import config
-
-        if not config.enable_cpu_blocks and (word == "launch_tiled" or _sees_blocks(kernel.func)):
-            block_dim = 1  # so many threads have blocks on a processor, if nothing is said
+    device = _devices.get_device(device)
+    if type(block_dim) is int and (device.context, block_dim) not in kernel.module.execs:
+        kernel.module.note(device, block_dim)
+    if device.is_cpu:
+        if block_dim == 1 and word == "launch" and not _sees_blocks(kernel.func):
+            block_dim = 256  # nobody sees it
         with _session.the.on_host():
             _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, True)
     else:
@@ -476,6 +529,18 @@ def _check_most_blocks(kernel, max_blocks, device):
         raise RuntimeError(f"Error launching kernel '{kernel.key}': max_blocks is for kernels with grid_stride=True")
 
 
+def _block_dim(device, asked):
+    """Of several tuning chooses one."""
+    return asked if isinstance(asked, (list, tuple)) else _builds.launch_block_dim(device, asked)
+
+
+def _check_clusters(word, kernel, dim, block_dim, device, max_blocks=0):
+    if _builds.cluster_of(kernel) == 1:
+        return
+    count = math.prod(_dims(dim))
+    _builds.check_launch(kernel, device, count if word == "launch_tiled" else -(-count // block_dim), max_blocks)
+
+
 def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream):
     if not isinstance(kernel, Kernel):
         raise RuntimeError("Error launching kernel, can only launch functions decorated with @wp.kernel.")
@@ -486,6 +551,8 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
         log_info(f"kernel: {kernel.key} dim: {dim} inputs: {len(inputs or ())} outputs: {len(outputs or ())} device: {device}")
     inputs, outputs = list(inputs or []), list(outputs or [])
     device = stream.device if device is None and isinstance(stream, _devices.Stream) else _devices.get_device(device)
+    block_dim = _block_dim(device, block_dim)
+    _check_clusters(word, kernel, dim, block_dim, device, max_blocks)
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
     with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None):
@@ -495,9 +562,11 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
 class Launch:
     """A launch that is made again, of other arguments and extents if it is given some."""
 
-    def __init__(self, kernel, device=None, hooks=None, params=None, params_addr=None, bounds=None, max_blocks=0, block_dim=256,
+    def __init__(self, kernel, device=None, hooks=None, params=None, params_addr=None, bounds=None, max_blocks=0, block_dim=None,
                  adjoint=False):
-        self.kernel, self.device, self.block_dim, self.adjoint = kernel, device, block_dim, adjoint
+        self.kernel, self.device, self.adjoint = kernel, device, adjoint
+        self.block_dim = _block_dim(_devices.get_device(device), block_dim)
+        self.max_blocks = max_blocks
         self.word, self.dim, self.stream = "launch", 0, None
         self.values = [_missing(kernel.kinds.get(name)) for name in kernel.parameters]
         self.gradients = [None] * len(self.values)
@@ -516,7 +585,12 @@ class Launch:
             self.set_param_at_index(index, value)
 
     def set_dim(self, dim):
+        _check_clusters(self.word, self.kernel, dim, self.block_dim, _devices.get_device(self.device), self.max_blocks)
         self.dim = dim
+
+    @property
+    def module_exec(self):
+        return self.kernel.module.note(_devices.get_device(self.device), self.block_dim)
 
     set_param_at_index_from_ctype, set_param_by_name_from_ctype = set_param_at_index, set_param_by_name
 
@@ -545,17 +619,29 @@ def _missing(kind):
 
 
 def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
-           record_cmd=False, max_blocks=0, block_dim=256):
+           record_cmd=False, max_blocks=0, block_dim=None):
     if record_cmd:
         return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
-    _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
+    try:
+        _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
+        return
+    except _native.CompileError as error:
+        failure = _builds.freed(error)
+    kernel = None
+    raise failure
 
 
 def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
-                 record_tape=True, record_cmd=False, max_blocks=0, block_dim=256):
+                 record_tape=True, record_cmd=False, max_blocks=0, block_dim=None):
     if record_cmd:
         return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
-    _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
+    try:
+        _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
+        return
+    except _native.CompileError as error:
+        failure = _builds.freed(error)
+    kernel = None
+    raise failure
 
 
 def constant(value):

@@ -72,6 +72,16 @@ def _asked(function, kind, *given):
     return None if status else value.value
 
 
+def error_text(status):
+    """What a CUresult says."""
+    text = ctypes.c_char_p()
+    try:
+        ctypes.CDLL("libcuda.so.1").cuGetErrorString(status, ctypes.byref(text))
+    except OSError:
+        pass
+    return f"CUDA error {status}: {(text.value or b'').decode()}"
+
+
 def attribute(which, ordinal):
     """A CUdevice_attribute of the GPU."""
     return _asked("cuDeviceGetAttribute", ctypes.c_int, ctypes.c_int(which), ctypes.c_int(ordinal))

@@ -840,6 +840,7 @@ def _place():
     """Where the decorator stands, if it stands at a class."""
     frame = sys._getframe(2)
     path, line = frame.f_code.co_filename, frame.f_lineno
+    _source.keep(path)
     return (path, line) if os.path.exists(path) and _source.file_of(path).is_class_at(line) else None
 
 

@@ -1,0 +1,125 @@
+# Warp's shim: modules that are loaded, what is known of their kernels, kernels whose files are gone or others, options of kernels.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >builds.py <<'END'
+import importlib.util
+import os
+import sys
+import weakref
+from typing import Any
+from unittest import mock
+
+import warp as wp
+from warp._src import context
+
+
+def told(function, *arguments, **named):
+    try:
+        return function(*arguments, **named)
+    except (RuntimeError, ValueError, TypeError) as error:
+        print(next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"), str(error).splitlines()[-1])
+
+
+@wp.kernel(module="unique", launch_bounds=512)
+def fill(x: wp.array[float]):
+    x[wp.tid()] = float(wp.block_dim())
+
+
+@wp.kernel(module="unique")
+def of_any(x: wp.array[Any]):
+    x[wp.tid()] = x[wp.tid()]
+
+
+# ---- what a module is loaded for ----
+gpu, cpu = wp.get_device("cuda:0"), wp.get_device("cpu")
+module = fill.module
+x = wp.zeros(4, dtype=float)
+y = wp.zeros(4, dtype=float, device="cpu")
+wp.launch(fill, dim=4, inputs=[x], block_dim=64)
+wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=64)
+print(x.numpy()[0], y.numpy()[0], sorted(threads for _, threads in module.execs), module.resolved_options[64]["block_dim"])
+wp.load_module(module, device=gpu, block_dim=32)
+kept = weakref.ref(module.execs[gpu.context, 32])
+print(kept().block_dim, kept().compile_arch, kept()._get_forward_cuda_kernel(fill) is not None)
+module.unload()
+print(module.execs, kept())
+wp.force_load(gpu, [module])
+print([threads for _, threads in module.execs])
+for given in ("nowhere", os):
+    told(wp.load_module, given)
+wp.config.enable_cpu_blocks = True
+wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=2)
+command = wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=4, record_cmd=True)
+wp.config.enable_cpu_blocks = False
+print(y.numpy()[0], command.block_dim, command.module_exec.block_dim)
+command.launch()
+print(y.numpy()[0])
+told(wp.launch, fill, dim=0, inputs=[y], device="cpu", block_dim=1025)
+
+# ---- what is known of a kernel ----
+told(wp.get_cuda_kernel_properties, fill)
+told(wp.get_cuda_kernel_properties, fill, block_dim=1.5)
+told(wp.get_cuda_kernel_properties, of_any)
+told(wp.get_cuda_kernel_properties, "fill")
+told(wp.get_cuda_kernel_properties, fill, device="cpu")
+
+
+def query(context, forward, values, count):
+    values[0], values[1] = 17, 0
+    return True
+
+
+with mock.patch.object(context.runtime.core, "wp_cuda_get_kernel_properties", side_effect=query):
+    print(wp.get_cuda_kernel_properties(wp.overload(of_any, [wp.array[float]])))
+print(wp.get_suggested_block_size(fill), wp.get_suggested_block_size(fill, "cpu"), wp.get_cuda_max_cluster_dim(fill, "cpu") == 1)
+
+# ---- options of kernels ----
+for options in ({"cluster_dim": 17}, {"cluster_dim": (2, 1)}, {"cuda_max_registers": 0}, {"cuda_max_registers": 64, "launch_bounds": 128},
+                {"enable_cuda_smem_spilling": 1}):
+    told(wp.kernel, fill.func, **options)
+four = wp.kernel(fill.func, cluster_dim=4)
+print(four.options, wp.kernel(fill.func, enable_cuda_smem_spilling=False).options)
+told(wp.launch, four, dim=160, inputs=[x], block_dim=32)
+told(wp.launch, four, dim=160, inputs=[x], block_dim=256)
+told(wp.launch, four, dim=256, inputs=[x], block_dim=32, max_blocks=3)
+again = wp.launch(four, dim=4 * 32, inputs=[wp.zeros(128, dtype=float)], block_dim=32, record_cmd=True)
+told(again.set_dim, 160)
+wp.config.cuda_arch_suffix = "a"
+print(gpu._get_cuda_arch_suffix(gpu.arch), module._get_compile_output_name(gpu).partition(".")[2])
+told(gpu._get_cuda_arch_suffix, 80)
+
+# ---- files that are gone ----
+TEXT = """import warp as wp
+
+@wp.kernel
+def bad(x: wp.array[float]):
+    x[wp.tid()] = nothing
+
+@wp.kernel
+def good(x: wp.array[float]):
+    x[wp.tid()] = 7.0
+"""
+with open("gone.py", "w") as file:
+    file.write(TEXT)
+spec = importlib.util.spec_from_file_location("gone", "gone.py")
+gone = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(gone)
+os.remove("gone.py")
+kept = weakref.ref(gone.bad)
+try:
+    wp.launch(gone.bad, dim=1, inputs=[x])
+except KeyError as error:
+    print(str(error).splitlines()[-1])
+    failed = error
+with open("cell.py", "w") as file:
+    file.write("@wp.kernel\ndef bad(x: wp.array[float]):\n    x[wp.tid()] = 3.0\n")
+with open("cell.py") as file:
+    exec(compile(file.read(), "cell.py", "exec"), vars(gone))
+with open("cell.py", "w") as file:
+    file.write("\n\nnothing that was there\n")
+wp.launch(gone.bad, dim=1, inputs=[x])
+wp.launch(gone.good, dim=1, inputs=[x[1:]])
+print(x.numpy()[:2], kept())
+END
+python3 -m tilec run builds.py
