@@ -10,6 +10,7 @@ from tilec import session as _session
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 
+from warp import access as _access
 from warp import arrays as _arrays
 from warp import builds as _builds
 from warp import builtins as _builtins
@@ -34,7 +35,7 @@ from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
+for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
     for _name in dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
@@ -43,8 +44,11 @@ for _kind in [*types.scalar_types, types.bool, types.handle]:
 __version__ = "1.19.0"
 
 
-class LaunchArrayAccessMode(_enum.IntEnum):
+class _LaunchArrayAccessMode(_enum.IntEnum):
     RELAXED, CHECKED, STRICT = range(3)
+
+
+_LaunchArrayAccessMode.__name__ = _LaunchArrayAccessMode.__qualname__ = "LaunchArrayAccessMode"
 
 
 class DeterministicMode(_enum.IntEnum):
@@ -59,11 +63,17 @@ class _Config(_types_module.SimpleNamespace):
             raise AttributeError(name)
         return None
 
+    def __setattr__(self, name, value):
+        if name == "launch_array_access_mode" and not isinstance(value, _LaunchArrayAccessMode):
+            raise ValueError(f"launch_array_access_mode is one of warp.config.LaunchArrayAccessMode, not {value!r}")
+        super().__setattr__(name, value)
+
 
 config = _Config(quiet=True, verify_fp=False, verify_cuda=False, mode="release", verbose=False, enable_backward=True, kernel_cache_dir=None,
                  cache_kernels=True, print_launches=False, max_unroll=16, version=__version__, log_level=20,
                  verify_autograd_array_access=False, legacy_scalar_return_types=False, enable_vector_component_overwrites=False,
-                 launch_array_access_mode=LaunchArrayAccessMode.RELAXED, deterministic=DeterministicMode.NOT_GUARANTEED)
+                 LaunchArrayAccessMode=_LaunchArrayAccessMode, DeterministicMode=DeterministicMode,
+                 launch_array_access_mode=_LaunchArrayAccessMode.RELAXED, deterministic=DeterministicMode.NOT_GUARANTEED)
 
 
 def init():

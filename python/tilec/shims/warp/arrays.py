@@ -1,6 +1,7 @@
 """Arrays: memory of the device, seen through a shape and strides, with numpy on the host's side."""
 
 import ctypes
+import functools
 
 import numpy
 
@@ -10,6 +11,7 @@ from tilec import native as _native
 from tilec import session as _session
 from tilec.session import Text as _Text
 from warp import devices as _devices
+from warp import driver as _driver
 from warp import graphs as _graphs
 from warp import memory as _memory
 from warp import types as _types
@@ -29,23 +31,34 @@ class _Memory:
         self.guard = device
         own = _memory.pinned if pinned and device.is_cpu else _memory.of_device(device)
         self.allocator = own if device.is_cpu or not count else _memory.get_device_allocator(device)
-        self.kind = getattr(self.allocator, "memory_kind", _memory.MemoryKind.UNKNOWN)
         if not count:
             self.allocator = own
         self.pointer = self.allocator.allocate(count)
+        _graphs.note_allocation(device, self)
         if not self.on_gpu:
             kept = getattr(self.allocator, "kept", {}).get(self.pointer)  # which views of it keep
             self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(self.pointer)) if kept is None else kept
-        _memory.tracker.add(self.pointer, count, self.kind.name.lower(), what)
+        if count and _memory.tracker.is_enabled:
+            _memory.tracker.add(self.pointer, count, self.kind.name.lower(), what)
         if device.is_cuda:
             _memory.in_use.add(count)
+
+    @functools.cached_property
+    def kind(self):
+        """As its allocator says, else the driver."""
+        from warp._src import context
+
+        known = getattr(self.allocator, "memory_kind", None)
+        if known is None and not self.on_gpu and self.guard is None:
+            return _memory.MemoryKind.HOST
+        return context.runtime.core.wp_cuda_pointer_get_memory_kind(None, self.pointer) if known is None else known
 
     def __del__(self):
         if self.owner is None and self.pointer and _memory is not None:
             _memory.tracker.remove(self.pointer)
             if self.guard.is_cuda:
                 _memory.in_use.add(-self.count)
-            if self.allocator in (_memory.host, _memory.pinned, _memory.default):
+            if self.allocator in (_memory.host, _memory.pinned, _memory.default, _memory.pool):
                 self.allocator.deallocate(self.pointer, self.count)
             else:
                 with self.guard.context_guard:
@@ -73,7 +86,7 @@ class _Foreign(_Memory):
         self.on_gpu = facts.device[0] == _arrays.CUDA
         self.owner = owner
         self.pointer = facts.pointer
-        self.kind = _memory.MemoryKind.UNKNOWN if self.on_gpu else _memory.MemoryKind.HOST
+        self.allocator = self.guard = None
         if not self.on_gpu:
             self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(facts.pointer))
 
@@ -85,7 +98,12 @@ class array_annotation:
         self.dtype = as_type(dtype)
         self.ndim = ndim
 
-    memory_kind = _memory.MemoryKind.UNKNOWN
+    @property
+    def memory_kind(self):
+        return self._memory_kind()
+
+    def _memory_kind(self):
+        return _memory.MemoryKind.UNKNOWN
 
     def __repr__(self):
         return f"array(ndim={self.ndim}, dtype={self.dtype})"
@@ -301,6 +319,23 @@ class array(metaclass=_ArrayClass):
         return self.memory.kind
 
     @property
+    def _allocator(self):
+        return self.memory.allocator
+
+    def ipc_handle(self):
+        """What another process finds the memory by: wp.from_ipc_handle()."""
+        if self.memory_kind is _memory.MemoryKind.CUDA_MANAGED:
+            raise RuntimeError("IPC handles are not available for managed-memory arrays")
+        if self._ref is not None:
+            raise RuntimeError("IPC handles are not available for array views")
+        if self.memory.owner is not None:
+            raise RuntimeError("IPC handles are not available for externally wrapped arrays")
+        if not self.memory.on_gpu or self.memory_kind is not _memory.MemoryKind.CUDA_DEVICE:
+            raise RuntimeError(f"IPC handles are not available for memory of kind {self.memory_kind.name}: an array of a GPU, "
+                               "allocated while its memory pool is disabled, has one")
+        return _driver.memory_handle(self.memory.pointer)
+
+    @property
     def is_contiguous(self):
         return self.strides == tuple([stride * self.itemsize for stride in _arrays.packed(self.shape)])
 
@@ -312,7 +347,7 @@ class array(metaclass=_ArrayClass):
 
     def __tile_facts__(self):
         number, inner = self._element()
-        where = (_arrays.CUDA, 0) if self.memory.on_gpu else (_arrays.CPU, 0)
+        where = (_arrays.CUDA, 0) if self.memory.on_gpu or self._is_reached() else (_arrays.CPU, 0)
         pointer = self.memory.pointer + self.offset
         if isinstance(self.dtype, Struct):
             return _arrays.Facts(pointer, _code(self.dtype), self.shape + (number.itemsize,), self.strides + (1,), where, self)
@@ -321,6 +356,13 @@ class array(metaclass=_ArrayClass):
             raise TypeError("an array whose strides are no multiples of its numbers' size")
         strides = tuple([stride // size for stride in self.strides]) + _arrays.packed(inner)
         return _arrays.Facts(pointer, _code(self.dtype), self.shape + inner, strides, where, self)
+
+    def _is_reached(self):
+        """Whether it is the host's memory that a GPU's kernels work on as it is."""
+        if _device.is_emulator():
+            return False
+        gpu = _devices.get_cuda_device()
+        return gpu.is_cpu_memory_access_from_gpu_supported or (self.memory.kind is _memory.MemoryKind.PINNED and gpu.is_uva)
 
     # ---- other libraries ----
 
@@ -404,10 +446,12 @@ class array(metaclass=_ArrayClass):
     # ---- parts ----
 
     pinned = False
+    _ref = None  # the array that this is a part of
 
     def _part(self, dtype, offset, shape, strides):
         made = object.__new__(array)
         made.device, made._grad, made._asked, made._retains = self.device, None, False, False
+        made.pinned, made._ref = self.pinned, self if self._ref is None else self._ref
         return made._see(self.memory, offset, dtype, shape, strides)
 
     def _likewise(self, change):
@@ -520,6 +564,9 @@ class array4d(array):
 
 class indexed_annotation(array_annotation):
     """What wp.indexedarray[float] says of a parameter."""
+
+    def _memory_kind(self):
+        raise AttributeError("an indexed array's memory is of its parts' kinds")
 
     def __repr__(self):
         return f"indexedarray(ndim={self.ndim}, dtype={self.dtype})"
@@ -754,7 +801,7 @@ def _check_copy(dest, src, dest_offset, src_offset, count):
 
 
 def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
-    with _devices.ScopedStream(stream):
+    with _devices.ScopedStream(stream, sync_enter=False):
         _copy(dest, src, dest_offset, src_offset, count)
 
 
@@ -817,6 +864,17 @@ def to_torch(source, requires_grad=None):
         made.requires_grad_()
         if source.grad is not None:
             made.grad = torch.utils.dlpack.from_dlpack(source.grad.__dlpack__())
+    return made
+
+
+def from_ipc_handle(handle, dtype, shape, strides=None, device=None):
+    """An array of another process's memory; that keeps it as long as this one is there."""
+    device = _devices.get_device(device)
+    if not device._on_gpu:
+        raise RuntimeError(f"IPC is not supported on device {device}")
+    opened = _driver.Opened(handle)
+    made = array(ptr=opened.pointer, dtype=dtype, shape=shape, strides=strides, device=device)
+    made.memory.owner = opened
     return made
 
 

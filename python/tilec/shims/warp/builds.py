@@ -10,7 +10,7 @@ from tilec import session as _session
 from tilec.kernels import structure as _structure
 from tilec.session import Text as _Text
 from warp import devices as _devices
-from warp import memory as _memory
+from warp import driver as _driver
 
 MOST_THREADS = 1024  # of a block
 MOST_CLUSTER = 16  # blocks that Warp lets a cluster have
@@ -108,8 +108,8 @@ class Entry:
         return self.function
 
     def __del__(self):
-        if self.module.value and _memory is not None:
-            with _memory._driver() as cuda:
+        if self.module.value and _driver is not None:
+            with _driver.current() as cuda:
                 cuda.cuModuleUnload(self.module)
 
 
@@ -246,14 +246,14 @@ def _succeeds(status):
 
 def error_text():
     """Why the driver does not say what it was asked last."""
-    return "the emulator has no registers" if _device.is_emulator() else _memory.error_text(_last[0])
+    return "the emulator has no registers" if _device.is_emulator() else _driver.error_text(_last[0])
 
 
 def configure_shared(context, entry, count):
     """So many bytes of shared memory may a launch ask for; False: there are not so many."""
     if _device.is_emulator():
         return True
-    with _memory._driver() as cuda:
+    with _driver.current() as cuda:
         return _succeeds(cuda.cuFuncSetAttribute(entry.loaded(cuda), _MOST_SHARED_BYTES, count))
 
 
@@ -261,7 +261,7 @@ def allow_clusters(context, entry, count):
     """The kernel may have clusters of so many blocks, which 8 are on every GPU."""
     if _device.is_emulator():
         return True
-    with _memory._driver() as cuda:
+    with _driver.current() as cuda:
         return _succeeds(cuda.cuFuncSetAttribute(entry.loaded(cuda), _CLUSTERS_THAT_ARE_NOT_PORTABLE, int(count > MOST_COMPILED)))
 
 
@@ -269,7 +269,7 @@ def kernel_properties(context, forward, values, count):
     """Fills in the registers and the bytes of local memory of a thread; False: the driver does not say."""
     if _device.is_emulator():  # which has no registers
         return False
-    with _memory._driver() as cuda:
+    with _driver.current() as cuda:
         function, value = forward.loaded(cuda), ctypes.c_int()
         for i, which in enumerate((_NUMBER_OF_REGISTERS, _LOCAL_BYTES)[:count]):
             if not _succeeds(cuda.cuFuncGetAttribute(ctypes.byref(value), which, function)):
@@ -328,7 +328,7 @@ def _blocks_at_a_time(entry, threads, device):
     count = ctypes.c_int()
     shared = entry.table()[1].shared_bytes
     good = configure_shared(device.context, entry, shared)
-    with _memory._driver() as cuda:
+    with _driver.current() as cuda:
         good = good and _succeeds(cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
             ctypes.byref(count), entry.loaded(cuda), threads, ctypes.c_size_t(shared)))
     if not good:
@@ -353,7 +353,7 @@ def get_suggested_block_size(kernel, device=None):
 
 def _suggested(kernel, device):
     bound = min(kernel.most_threads, MOST_THREADS)
-    full = 2048 if _device.is_emulator() else _memory.attribute(_THREADS_OF_MULTIPROCESSOR, device.ordinal)
+    full = 2048 if _device.is_emulator() else _driver.attribute(_THREADS_OF_MULTIPROCESSOR, device.ordinal)
     best = 0, 0, 0
     for threads in sorted({one for one in (1024, 512, 256, 128, bound // 32 * 32) if 0 < one <= bound} or {bound}, reverse=True):
         blocks = _blocks_at_a_time(kernel.module.note(device, threads)._entry(kernel), threads, device)
@@ -392,7 +392,7 @@ def _most_of_cluster(kernel, device, threads):
     count = ctypes.c_int()
     config = _LaunchConfig((MOST_CLUSTER, 1, 1), (threads, 1, 1), entry.table()[1].shared_bytes, None, None, 0)
     good = allow_clusters(device.context, entry, MOST_COMPILED)
-    with _memory._driver() as cuda:
+    with _driver.current() as cuda:
         good = good and _succeeds(cuda.cuOccupancyMaxPotentialClusterSize(
             ctypes.byref(count), entry.loaded(cuda), ctypes.byref(config)))
     if not good:

@@ -5,6 +5,7 @@ import importlib
 import io
 import pickle
 import types
+import weakref
 
 import numpy
 
@@ -27,6 +28,40 @@ def _reached(module, qualname):
     for part in qualname.split("."):
         found = getattr(found, part)
     return found
+
+
+class APICapture:
+    """The memory that a capture for a file works on: each allocation is a region, of which arrays are parts."""
+
+    def __init__(self, device, runtime=None, apic_savable=True, graph=None):
+        self.device, self.graph = device, graph
+        self._regions = {}  # by their numbers
+        self._numbers = {}
+        self.made = weakref.WeakSet()  # memories that are allocated meanwhile: what is in them, the operations put there
+
+    def track(self, memory):
+        if id(memory) not in self._numbers:
+            self._numbers[id(memory)] = len(self._regions) + 1
+            self._regions[self._numbers[id(memory)]] = memory
+        return self._numbers[id(memory)]
+
+    def track_array(self, array):
+        return self.track(array.memory), array.offset
+
+    def get_region_id(self, array):
+        return self.track(array.memory)
+
+    @property
+    def _transient_regions(self):
+        return {self.track(memory) for memory in self.made}
+
+    @property
+    def operation_count(self):
+        return len(self.graph.steps)
+
+    def destroy(self):
+        self._regions.clear()
+        self._numbers.clear()
 
 
 class _Writer(pickle.Pickler):
@@ -120,7 +155,9 @@ def capture_save(graph, path, inputs=None, outputs=None, **options):
         writer.dump((graph.steps, params))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise NotImplementedError(f"the graph cannot be saved: {error}") from error
-    memories = {key: (memory.count, bytes(memory.read()[: memory.count])) for key, memory in writer.memories.items()}
+    made = set(graph._apic_capture.made)
+    memories = {key: (memory.count, b"" if memory in made else bytes(memory.read()[: memory.count]))
+                for key, memory in writer.memories.items()}
     with open(_path_of(path), "wb") as file:
         file.write(_MARK)
         pickle.dump((FORMAT, memories, body.getvalue()), file)
@@ -147,9 +184,9 @@ def capture_load_from_bytes(data, modules=None, device=None):
     for key, (count, given) in memories.items():
         made[key] = _arrays._Memory(count, device)
         if made[key].on_gpu:
-            made[key].write(numpy.frombuffer(given + b"\0", numpy.uint8))
+            made[key].write(numpy.frombuffer(given.ljust(count + 1, b"\0"), numpy.uint8))
         else:
-            made[key].bytes[:count] = numpy.frombuffer(given, numpy.uint8)
+            made[key].bytes[:count] = numpy.frombuffer(given.ljust(count, b"\0"), numpy.uint8)
     graph = _graphs.Graph(device)
     graph.steps, graph.params = _Reader(io.BytesIO(body), made, device).load()
     return graph

@@ -9,6 +9,7 @@ import time
 
 from tilec import device as _device
 from tilec import native as _native
+from warp import driver as _driver
 from warp import graphs as _graphs
 from warp import memory as _memory
 
@@ -28,6 +29,15 @@ class Stream:
         self.priority = max(-1, min(0, priority))
         self._is_blocking = True if cuda_stream is None else None
 
+    def __del__(self):
+        """There is nothing to give back: the stream is the device's, or somebody else's."""
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, Stream) and self.cuda_stream != 0 and self.cuda_stream == other.cuda_stream)
+
+    def __hash__(self):
+        return hash(self.cuda_stream) if self.cuda_stream else id(self)
+
     @property
     def is_blocking(self):
         if self._is_blocking is None:
@@ -36,43 +46,78 @@ class Stream:
 
     @property
     def is_complete(self):
-        synchronize_stream(self)
-        return True
+        """Whether all of its work is done."""
+        return not self.device._on_gpu or _driver.stream_is_complete(self.cuda_stream)
 
     @property
     def is_capturing(self):
-        return _graphs.is_capturing()
+        return _graphs.point_of(self) is not None
 
     def record_event(self, event=None, external=False):
         event = event or Event(self.device)
-        event.record()
+        with ScopedStream(self, sync_enter=False):
+            event.record()
         return event
 
     def wait_event(self, event, external=False):
-        """What was recorded is before what comes, in the one order."""
+        """What was recorded is before what comes, in the one order; another library's stream waits for it."""
+        _graphs.wait_at(self, event.point)
+        if event.cuda_event and (self.cuda_stream or event.is_interprocess) and not _graphs.is_capturing():
+            _driver.wait_for_event(self.cuda_stream, event.cuda_event)
 
     def wait_stream(self, other, event=None):
-        if other.cuda_stream != self.cuda_stream:
+        _graphs.wait_at(self, _graphs.point_of(other))
+        if other.cuda_stream != self.cuda_stream and not _graphs.is_capturing() and not any(
+                [_driver.stream_is_captured(one.cuda_stream) for one in (self, other) if one.cuda_stream]):
             synchronize_stream(other)
 
 
 class Event:
-    """A point in the order of work; what is timed by it ends there."""
+    """A point in the order of work, of the driver's on a GPU; what is timed by it ends there."""
 
     Flags = enum.IntFlag("Flags", ["DEFAULT", "BLOCKING_SYNC", "DISABLE_TIMING"], start=1)
+
+    cuda_event = None  # the driver's, which is made when it is needed
+    is_own = False
+    at = point = None
 
     def __init__(self, device=None, cuda_event=None, enable_timing=False, interprocess=False):
         self.device = get_device(device)
         if self.device.is_cpu:
             raise RuntimeError(f"Device {self.device} is not a CUDA device")
+        if enable_timing and interprocess:
+            raise ValueError("an event of several processes cannot be timed")
         self.cuda_event = cuda_event
-        self.at = None
+        self.is_interprocess = bool(interprocess)
+
+    def __del__(self):
+        if self.is_own and _driver is not None:
+            _driver.destroy_event(self.cuda_event)
+
+    def handle(self):
+        """The driver's event."""
+        if self.cuda_event is None and self.device._on_gpu:
+            self.cuda_event, self.is_own = _driver.create_event(self.is_interprocess), True
+        return self.cuda_event
+
+    def ipc_handle(self):
+        """What another process finds the event by."""
+        if not self.device._on_gpu:
+            raise RuntimeError(f"IPC is not supported on device {self.device}")
+        if not self.is_interprocess:
+            from warp.utils import warn
+
+            warn("IPC event handle appears to be invalid. Was interprocess=True used?", UserWarning)
+            return bytes(64)
+        return _driver.event_handle(self.handle())
 
     @property
     def is_complete(self):
-        return True
+        """Whether what was recorded is done; nothing was: it is."""
+        return self.cuda_event is None or not self.device._on_gpu or _driver.event_is_complete(self.cuda_event)
 
     def record(self):
+        self.point = _graphs.point_of(get_stream(self.device))
         _record(self)
 
     def is_recorded(self):
@@ -81,12 +126,24 @@ class Event:
 
 @_graphs.recorded
 def _record(event):
-    _native.check(_native.synchronize(None))
+    if event.device._on_gpu:
+        _driver.record_event(event.handle(), current_handle())
+    else:
+        _native.check(_native.synchronize(None))
     event.at = time.perf_counter()
+
+
+def event_from_ipc_handle(handle, device=None):
+    """The event that another process has made."""
+    device = get_device(device)
+    if not device._on_gpu:
+        raise RuntimeError(f"IPC is not supported on device {device}")
+    return Event(device, cuda_event=_driver.open_event(handle), interprocess=True)
 
 
 # CUdevice_attribute: multiprocessors, shared memory that a block may ask for, place on the PCI bus.
 _SM_COUNT, _SHARED_OF_BLOCK, _PLACE = 16, 97, (50, 33, 34)
+_UNIFIED_ADDRESSING, _MANAGED, _PAGEABLE, _CONCURRENT_MANAGED, _MANAGED_FROM_HOST, _HOST_ATOMICS, _IPC = 41, 83, 88, 89, 101, 86, 125
 
 
 class Device:
@@ -100,36 +157,44 @@ class Device:
         self._on_gpu = self.is_cuda and not _device.is_emulator()
         self.arch = (90 if not self._on_gpu else _native.device_compute(self.ordinal)) if self.is_cuda else 0
         self.name = "tilec's emulator" if self.is_cuda and not self._on_gpu else alias
-        self.is_uva = self.is_primary = False
-        self.is_managed_memory_supported = self._on_gpu
-        self.is_cpu_memory_access_from_gpu_supported = self.is_gpu_memory_access_from_cpu_supported = False
-        self.is_cpu_gpu_atomic_supported = False
+        self.is_primary = self.is_cuda
+        # the emulator's memory is the host's, which a program for a GPU does not count on
+        self.is_uva = self._can(_UNIFIED_ADDRESSING)
+        self.is_managed_memory_supported = self._can(_MANAGED)
+        self.is_concurrent_managed_access_supported = self._can(_CONCURRENT_MANAGED)
+        self.is_cpu_memory_access_from_gpu_supported = self._can(_PAGEABLE)
+        self.is_gpu_memory_access_from_cpu_supported = self._can(_MANAGED_FROM_HOST)
+        self.is_cpu_gpu_atomic_supported = self._can(_HOST_ATOMICS)
+        self.is_ipc_supported = self._can(_IPC)
         self.context = alias if self.is_cuda else None
         self.context_guard = contextlib.nullcontext()
         self._null_stream = self._own_stream = None  # the latter: what set_stream() was given
+
+    def _can(self, attribute):
+        return self._on_gpu and bool(_driver.attribute(attribute, self.ordinal))
 
     # A GPU's are the driver's, None where it tells nothing; the emulator is in the place of an H100, and has the host's memory.
 
     @property
     def sm_count(self):
-        return _memory.attribute(_SM_COUNT, self.ordinal) if self._on_gpu else 132 if self.is_cuda else 0
+        return _driver.attribute(_SM_COUNT, self.ordinal) if self._on_gpu else 132 if self.is_cuda else 0
 
     @property
     def max_shared_memory_per_block(self):
-        return _memory.attribute(_SHARED_OF_BLOCK, self.ordinal) if self._on_gpu else 232448 if self.is_cuda else 0
+        return _driver.attribute(_SHARED_OF_BLOCK, self.ordinal) if self._on_gpu else 232448 if self.is_cuda else 0
 
     @property
     def pci_bus_id(self):
-        place = [_memory.attribute(which, self.ordinal) if self._on_gpu else 0 for which in _PLACE]
+        place = [_driver.attribute(which, self.ordinal) if self._on_gpu else 0 for which in _PLACE]
         return "{:08X}:{:02X}:{:02X}".format(*place) if self.is_cuda and None not in place else None
 
     @property
     def total_memory(self):
-        return _memory.total_of(self.ordinal) if self._on_gpu else _memory.of_host("SC_PHYS_PAGES")
+        return _driver.total_of(self.ordinal) if self._on_gpu else _memory.of_host("SC_PHYS_PAGES")
 
     @property
     def free_memory(self):
-        return _memory.free_now() if self._on_gpu else _memory.of_host("SC_AVPHYS_PAGES")
+        return _driver.free_now() if self._on_gpu else _memory.of_host("SC_AVPHYS_PAGES")
 
     @property
     def is_mempool_supported(self):
@@ -141,11 +206,11 @@ class Device:
 
     @property
     def mempool_allocator(self):
-        return _memory.of_device(self)
+        return _memory.pool if self._on_gpu else _memory.of_device(self)
 
     @property
     def default_allocator(self):
-        return _memory.of_device(self)
+        return _memory.default_of(self) if self.is_cuda else _memory.host
 
     @property
     def pinned_allocator(self):
@@ -180,10 +245,12 @@ class Device:
 
     @property
     def is_capturing(self):
-        return _graphs.is_capturing()
+        return _graphs.is_capturing(self)
 
     def can_access(self, other):
-        return self == other
+        """Whether what the other device makes by itself is reached from this one."""
+        other = get_device(other)
+        return self == other or (self.is_cuda and other.is_cpu and self.is_cpu_memory_access_from_gpu_supported)
 
     def get_cuda_compile_arch(self):
         return self.arch or None
@@ -355,7 +422,7 @@ def synchronize_stream(stream_or_device=None):
 
 
 def synchronize_event(event):
-    _synchronized("event")
+    _synchronized("event")  # which is behind all that the event is behind
 
 
 class ScopedDevice(contextlib.AbstractContextManager):
@@ -380,11 +447,14 @@ def current_handle():
 
 
 class ScopedStream(contextlib.AbstractContextManager):
-    def __init__(self, stream=None, *more, **options):
-        self.stream = stream
+    def __init__(self, stream=None, sync_enter=True, sync_exit=False):
+        self.stream, self.sync_enter, self.sync_exit = stream, sync_enter, sync_exit
 
     def __enter__(self):
         if self.stream is not None:
+            self.before = get_stream(self.stream.device)
+            if self.sync_enter and self.before != self.stream:
+                self.stream.wait_stream(self.before)
             _current_streams.append(self.stream)
             _current.append(self.stream.device)
         return self.stream
@@ -393,6 +463,8 @@ class ScopedStream(contextlib.AbstractContextManager):
         if self.stream is not None:
             _current_streams.pop()
             _current.pop()
+            if self.sync_exit and self.before != self.stream:
+                self.before.wait_stream(self.stream)
 
 
 def stream_from_torch(stream_or_device=None):
@@ -598,7 +670,7 @@ class ScopedCudaProfiler(contextlib.AbstractContextManager):
 
 def get_cuda_driver_version():
     """What the GPU's driver says; where there is no GPU, that of the toolkit."""
-    found = None if _device.is_emulator() else _memory.driver_version()
+    found = None if _device.is_emulator() else _driver.driver_version()
     return get_cuda_toolkit_version() if found is None else (found // 1000, found % 1000 // 10)
 
 
@@ -608,8 +680,12 @@ def get_cuda_toolkit_version():
 
 
 def record_event(event=None, external=False):
-    return get_stream().record_event(event)
+    return get_stream().record_event(event, external)
 
 
 def get_event_elapsed_time(start, end, synchronize=True):
-    return 1e3 * (end.at - start.at) if start.at is not None and end.at is not None else 0.0
+    if start.at is None or end.at is None:
+        return 0.0
+    if start.device._on_gpu:
+        return _driver.elapsed(start.cuda_event, end.cuda_event, synchronize)
+    return 1e3 * (end.at - start.at)

@@ -19,6 +19,7 @@ from tilec.modules import Described
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
+from warp import access as _access
 from warp import builds as _builds
 from warp import devices as _devices
 from warp import graphs as _graphs
@@ -553,9 +554,10 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     device = stream.device if device is None and isinstance(stream, _devices.Stream) else _devices.get_device(device)
     block_dim = _block_dim(device, block_dim)
     _check_clusters(word, kernel, dim, block_dim, device, max_blocks)
+    _access.check_launch(kernel, [*inputs, *outputs], device)
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
-    with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None):
+    with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None, sync_enter=False):
         _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint, device)
 
 
@@ -596,12 +598,13 @@ class Launch:
 
     def launch(self, stream=None):
         given = self.gradients if self.adjoint else []
-        with _devices.ScopedStream(self.stream if stream is None else stream):
+        with _devices.ScopedStream(self.stream if stream is None else stream, sync_enter=False):
             _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint, self.device)
 
 
 def _command(word, kernel, dim, values, gradients, block_dim, adjoint, device, stream):
     device = stream.device if device is None and stream is not None else _devices.get_device(device)
+    _access.check_launch(kernel, values, device)
     made = Launch(kernel, device=device, block_dim=block_dim, adjoint=adjoint)
     made.stream = stream
     made.word, made.dim, made.values = word, dim, [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, values)]

@@ -13,6 +13,7 @@ import numpy
 
 from tilec import device as _tile_device
 from tilec import native as _native
+from warp import driver as _driver
 
 
 class MemoryKind(enum.IntEnum):
@@ -44,59 +45,25 @@ class _Host:
         self.kept.pop(ptr, None)
 
 
-_context = ctypes.c_void_p()  # kept as long as the process is there: memory is the context's
+# CUpointer_attribute: the kind of memory, whether it is managed, whose pool it is of.
+_MEMORY_TYPE, _IS_MANAGED, _POOL_HANDLE = 2, 8, 17
+_OF_HOST, _OF_DEVICE = 1, 2
 
 
-@contextlib.contextmanager
-def _driver():
-    """CUDA's driver, with the context that kernels run in."""
-    cuda = ctypes.CDLL("libcuda.so.1")
-    if not _context.value and (cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(_context), 0)):
-        raise _native.Error("CUDA's driver gives no context")
-    if cuda.cuCtxPushCurrent_v2(_context):
-        raise _native.Error("CUDA's driver gives no context")
-    try:
-        yield cuda
-    finally:
-        cuda.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+def kind_of_pointer(pointer):
+    """What the driver says of an address."""
 
+    def attribute_of(kind, which):
+        return _driver.asked("cuPointerGetAttribute", kind, ctypes.c_int(which), ctypes.c_uint64(pointer))
 
-def _asked(function, kind, *given):
-    """The number that a function of the driver gives, None where it gives none."""
-    value = kind()
-    try:
-        with _driver() as cuda:
-            status = getattr(cuda, function)(ctypes.byref(value), *given)
-    except (OSError, AttributeError, _native.Error):  # no driver, or none that has this function
-        return None
-    return None if status else value.value
-
-
-def error_text(status):
-    """What a CUresult says."""
-    text = ctypes.c_char_p()
-    try:
-        ctypes.CDLL("libcuda.so.1").cuGetErrorString(status, ctypes.byref(text))
-    except OSError:
-        pass
-    return f"CUDA error {status}: {(text.value or b'').decode()}"
-
-
-def attribute(which, ordinal):
-    """A CUdevice_attribute of the GPU."""
-    return _asked("cuDeviceGetAttribute", ctypes.c_int, ctypes.c_int(which), ctypes.c_int(ordinal))
-
-
-def total_of(ordinal):
-    return _asked("cuDeviceTotalMem_v2", ctypes.c_size_t, ctypes.c_int(ordinal))
-
-
-def free_now():
-    return _asked("cuMemGetInfo_v2", ctypes.c_size_t, ctypes.byref(ctypes.c_size_t()))
-
-
-def driver_version():
-    return _asked("cuDriverGetVersion", ctypes.c_int)
+    if _tile_device.is_emulator():
+        return next((one.memory_kind for one in (*emulated.values(), pinned, host) if pointer in one.kept), MemoryKind.UNKNOWN)
+    if attribute_of(ctypes.c_int, _IS_MANAGED):
+        return MemoryKind.CUDA_MANAGED
+    found = attribute_of(ctypes.c_int, _MEMORY_TYPE)
+    if found == _OF_DEVICE:
+        return MemoryKind.CUDA_MEMPOOL if attribute_of(ctypes.c_void_p, _POOL_HANDLE) else MemoryKind.CUDA_DEVICE
+    return MemoryKind.PINNED if found == _OF_HOST else MemoryKind.UNKNOWN
 
 
 def of_host(pages):
@@ -126,7 +93,7 @@ class _Pinned(_Host):
         if _tile_device.is_emulator():
             return super().allocate(size_in_bytes)
         pointer = ctypes.c_void_p()
-        with _driver() as cuda:
+        with _driver.current() as cuda:
             if cuda.cuMemHostAlloc(ctypes.byref(pointer), ctypes.c_size_t(max(size_in_bytes, 1)), 0):
                 raise RuntimeError(f"Failed to allocate {size_in_bytes} bytes of pinned memory")
         ctypes.memset(pointer, 0, max(size_in_bytes, 1))
@@ -142,10 +109,25 @@ class _PinnedBlock:
         self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (count,), "data": (pointer, False)}
 
     def __del__(self):
-        if None in (_native, _context, _driver):  # the interpreter is shutting down, and the process gives all of it back
+        if _driver is None or None in (_native, _driver.current):  # the interpreter is shutting down, and the process gives all of it back
             return
-        with _driver() as cuda:
+        with _driver.current() as cuda:
             cuda.cuMemFreeHost(ctypes.c_void_p(self.pointer))
+
+
+def allocate_managed(context, size_in_bytes):
+    """An address, None where there is none."""
+    pointer = ctypes.c_uint64()
+    if _tile_device.is_emulator():
+        return None
+    with _driver.current() as cuda:
+        status = cuda.cuMemAllocManaged(ctypes.byref(pointer), ctypes.c_size_t(max(size_in_bytes, 1)), 1)
+    return None if status else pointer.value
+
+
+def free_managed(context, pointer):
+    with _driver.current() as cuda:
+        cuda.cuMemFree_v2(ctypes.c_uint64(pointer))
 
 
 class CudaManagedAllocator:
@@ -154,21 +136,21 @@ class CudaManagedAllocator:
     memory_kind = MemoryKind.CUDA_MANAGED
 
     def allocate(self, size_in_bytes):
-        pointer = ctypes.c_void_p()
-        status = 1
-        if not _tile_device.is_emulator():
-            with _driver() as cuda:
-                status = cuda.cuMemAllocManaged(ctypes.byref(pointer), ctypes.c_size_t(max(size_in_bytes, 1)), 1)
-        if status:
-            raise RuntimeError(f"Failed to allocate {size_in_bytes} bytes with CudaManagedAllocator")
-        return pointer.value
+        from warp._src.context import runtime
+
+        pointer = runtime.core.wp_alloc_device_managed(None, size_in_bytes)
+        if not pointer:
+            said = runtime.get_error_string()
+            raise RuntimeError(f"Failed to allocate {size_in_bytes} bytes with CudaManagedAllocator" + (f": {said}" if said else ""))
+        return pointer
 
     def deallocate(self, ptr, size_in_bytes):
-        with _driver() as cuda:
-            cuda.cuMemFree_v2(ctypes.c_uint64(ptr))
+        from warp._src.context import runtime
+
+        runtime.core.wp_free_device_default(runtime.core.wp_cuda_context_get_current(), ptr)
 
 
-class _Device:
+class CudaDefaultAllocator:
     """The driver's."""
 
     memory_kind = MemoryKind.CUDA_DEVICE
@@ -182,12 +164,52 @@ class _Device:
         _native.free(ptr)
 
 
-host, pinned, default = _Host(), _Pinned(), _Device()
+class CudaMempoolAllocator:
+    """The driver's pool of a device, in the default stream's order."""
+
+    memory_kind = MemoryKind.CUDA_MEMPOOL
+
+    def allocate(self, size_in_bytes):
+        pointer = ctypes.c_uint64()
+        with _driver.current() as cuda:
+            status = cuda.cuMemAllocAsync(ctypes.byref(pointer), ctypes.c_size_t(max(size_in_bytes, 1)), None)
+        if status:
+            raise RuntimeError(f"Failed to allocate {size_in_bytes} bytes on the GPU: {_driver.error_text(status)}")
+        return pointer.value
+
+    def deallocate(self, ptr, size_in_bytes):
+        """Other libraries' streams may still work on it: all of them are waited for, as where memory of no pool is freed."""
+        from warp import graphs
+
+        with _driver.current() as cuda:
+            if not graphs.is_capturing():
+                cuda.cuCtxSynchronize()
+            cuda.cuMemFreeAsync(ctypes.c_uint64(ptr), None)
+
+
+class _Emulated(_Host):
+    """The host's, in the place of a device's."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.memory_kind = kind
+
+
+host, pinned, default, pool = _Host(), _Pinned(), CudaDefaultAllocator(), CudaMempoolAllocator()
+emulated = {kind: _Emulated(kind) for kind in (MemoryKind.CUDA_DEVICE, MemoryKind.CUDA_MEMPOOL)}
 
 
 def of_device(device):
     """The allocator that a device has by itself."""
-    return default if device._on_gpu else host
+    if device.is_cpu:
+        return host
+    chosen = pool if device.is_mempool_enabled else default
+    return chosen if device._on_gpu else emulated[chosen.memory_kind]
+
+
+def default_of(device):
+    """The same without a pool."""
+    return default if device._on_gpu else emulated[MemoryKind.CUDA_DEVICE]
 
 
 # ---- which one is used ----

@@ -3,9 +3,12 @@
 import ctypes
 import types
 
+from warp import access as _access
 from warp import builds as _builds
 from warp import devices as _devices
+from warp import graphs as _graphs
 from warp import memory as _memory
+from warp import order as _order
 from warp._src import absent
 from warp._src.logger import log_warning  # noqa: F401
 from warp.builds import ModuleExec  # noqa: F401
@@ -30,12 +33,30 @@ def alloc_tracker_report_text(sort_order=0, max_items=10):
     return _memory.tracker.text(sort_order, max_items)
 
 
+def _capture():
+    return _graphs._open[-1]
+
+
+def _insert(kind):
+    """A node that does nothing, on the current stream of the capture."""
+    graph = _capture()
+    return graph.order.add(_graphs._current_stream(graph), kind)
+
+
 core = types.SimpleNamespace(
     wp_is_mathdx_enabled=lambda: True, wp_cuda_toolkit_version=lambda: 12080, wp_is_cuda_enabled=lambda: True,
     wp_cuda_compilation_enabled=lambda: True, wp_is_llvm_enabled=lambda: False, is_mathdx_enabled=lambda: True,
     wp_cuda_get_kernel_properties=_builds.kernel_properties, wp_cuda_configure_kernel_shared_memory=_builds.configure_shared,
     wp_cuda_set_kernel_cluster_attrs=_builds.allow_clusters,
     wp_cuda_profiler_start=_driver_profiler("cuProfilerStart"), wp_cuda_profiler_stop=_driver_profiler("cuProfilerStop"),
+    wp_cuda_graph_insert_empty_node=lambda context: _insert("empty"),
+    wp_cuda_graph_insert_alloc_node=lambda context, size: _insert("allocation"),
+    wp_cuda_graph_insert_free_node=lambda context, allocation: _capture().order.free(allocation),
+    wp_cuda_graph_node_depends_on=lambda node, other: 0 if node.waits_for(other) else 1,
+    wp_cuda_graph_alloc_query=_order.state_at,
+    wp_cuda_pointer_get_memory_kind=lambda context, pointer: _memory.kind_of_pointer(pointer),
+    wp_alloc_device_managed=_memory.allocate_managed, wp_free_device_default=_memory.free_managed,
+    wp_cuda_context_get_current=lambda: _devices.get_device().context,
     wp_alloc_tracker_is_enabled=lambda: _memory.tracker.is_enabled, wp_alloc_tracker_reset=_memory.tracker.clear,
     wp_alloc_tracker_get_live_count=lambda: len(_memory.tracker.live),
     wp_alloc_tracker_get_total_alloc_count=lambda: _memory.tracker.total_count,
@@ -65,7 +86,13 @@ def get_nvrtc_version():
     """There is none."""
 
 
-from warp.devices import is_conditional_graph_supported  # noqa: E402, F401
+from warp.access import MOST_WARNINGS as _LAUNCH_ARRAY_ACCESS_WARNING_CACHE_SIZE  # noqa: E402, F401
+from warp.access import allocator_of as _get_array_allocator  # noqa: E402, F401
+from warp.access import kind_of as _get_array_memory_kind  # noqa: E402, F401
+from warp.access import warn_unknown as _warn_unknown_launch_array_access  # noqa: E402, F401
+from warp.access import warned as _launch_array_access_warnings_seen  # noqa: E402, F401
+from warp.devices import is_conditional_graph_supported, is_mempool_access_enabled, is_peer_access_enabled  # noqa: E402, F401
+from warp.graphs import capture_pause, capture_resume  # noqa: E402, F401
 
 
 def _is_graph_capture_allocation_supported(device):

@@ -1,0 +1,1 @@
+"""What Warp's tests ask of captures for files."""

@@ -1,0 +1,112 @@
+# Captures of several streams: which operations wait for which, what is done at once, pauses, allocations; which memory a launch reaches,
+# events, and files that hold what was allocated meanwhile by its size alone.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >captures.py <<'END'
+import numpy
+import warp as wp
+import warp._src.context as context
+
+
+@wp.kernel
+def scale(a: wp.array(dtype=float), b: wp.array(dtype=float), by: float):
+    i = wp.tid()
+    b[i] = a[i] * by
+
+
+def refused(function, *args, **kwargs):
+    try:
+        function(*args, **kwargs)
+    except Exception as error:
+        print(type(error).__name__, str(error)[:110])
+
+
+a, b, c = wp.array([1.0, 2.0], dtype=float), wp.zeros(2, dtype=float), wp.zeros(2, dtype=float)
+core = context.runtime.core
+side, alone = wp.Stream(), wp.Stream()
+with wp.ScopedCapture() as capture:
+    first = core.wp_cuda_graph_insert_alloc_node(None, 4)
+    with wp.ScopedStream(side):
+        beside = core.wp_cuda_graph_insert_empty_node(None)
+        wp.launch(scale, dim=2, inputs=[a, b, 2.0])
+    second = core.wp_cuda_graph_insert_empty_node(None)
+    free = core.wp_cuda_graph_insert_free_node(None, first)
+    last = core.wp_cuda_graph_insert_empty_node(None)
+    with wp.ScopedStream(alone, sync_enter=False):  # no part of the capture: done at once
+        wp.launch(scale, dim=2, inputs=[a, c, 3.0])
+    print(b.numpy(), c.numpy())
+    wp.wait_stream(side)
+    wp.launch(scale, dim=2, inputs=[b, c, 10.0])
+    paused = context.capture_pause()
+    b.fill_(7.0)
+    print(wp.get_device().is_capturing, b.numpy())
+    context.capture_resume(paused)
+refused(context.capture_resume, capture.graph)
+depends = core.wp_cuda_graph_node_depends_on
+print(depends(beside, first), depends(second, beside), depends(free, beside), depends(free, second), depends(last, free))
+print([core.wp_cuda_graph_alloc_query(first, one) for one in (beside, second, last)], core.wp_cuda_graph_alloc_query(second, beside))
+wp.capture_launch(capture.graph)
+print(b.numpy(), c.numpy())
+wp.capture_debug_dot_print(capture.graph, "graph.dot", verbose=True)
+print(open("graph.dot").read().count("->"))
+
+# allocations: not where the device chooses; outside of a capture they are free
+yes = wp.ones(1, dtype=int)
+with wp.ScopedCapture() as inside:
+    wp.zeros(4, dtype=float)
+
+
+def grown():
+    scale_to = wp.zeros(2, dtype=float)
+    wp.launch(scale, dim=2, inputs=[a, scale_to, 5.0])
+    wp.copy(b, scale_to)
+
+
+def capture_if(body):
+    with wp.ScopedCapture():
+        wp.capture_if(yes, body)
+
+
+refused(capture_if, grown)
+refused(capture_if, inside.graph)
+wp.capture_if(yes, grown)
+print(b.numpy(), wp.get_device().is_capturing)
+
+# which memory is reached
+cpu = wp.zeros(2, dtype=float, device="cpu")
+print(wp.can_access("cpu", cpu), wp.can_access("cuda:0", cpu), wp.can_access("cpu", a), wp.can_access("cuda:0", a))
+refused(wp.can_access, "cpu", wp.array(dtype=float))
+refused(setattr, wp.config, "launch_array_access_mode", 1)
+for mode in (wp.config.LaunchArrayAccessMode.CHECKED, wp.config.LaunchArrayAccessMode.STRICT):
+    wp.config.launch_array_access_mode = mode
+    refused(wp.launch, scale, dim=2, inputs=[cpu, b, 2.0])
+    refused(wp.launch, scale, dim=2, inputs=[wp.indexedarray(cpu, wp.zeros(2, dtype=int)), b, 2.0], record_cmd=True)
+wp.config.launch_array_access_mode = wp.config.LaunchArrayAccessMode.RELAXED
+with wp.ScopedMempool("cuda:0", False):
+    plain = wp.zeros(2, dtype=float)
+print(plain.memory_kind.name, wp.zeros(2, dtype=float)[1:].memory_kind.name, type(plain._allocator).__name__)
+refused(plain[1:].ipc_handle)
+
+# events
+event = wp.Event(enable_timing=True)
+print(event.is_complete, wp.get_event_elapsed_time(event, event))
+wp.record_event(event)
+wp.wait_event(event)
+print(event.is_complete, wp.get_event_elapsed_time(event, event) == 0, wp.get_stream().is_complete)
+
+# a file: of what was allocated meanwhile the size alone
+with wp.ScopedCapture(apic=True) as capture:
+    scratch = wp.empty(2, dtype=float)
+    wp.launch(scale, dim=2, inputs=[a, scratch, 2.0])
+    wp.launch(scale, dim=2, inputs=[scratch, b, 3.0])
+regions = capture.graph._apic_capture
+print(regions.get_region_id(scratch) in regions._transient_regions, regions.get_region_id(a) in regions._transient_regions, regions.operation_count)
+print(regions.track_array(a)[1], regions.track_array(a[1:])[1], regions.track_array(a)[0] == regions.track_array(a[1:])[0])
+wp.capture_save(capture.graph, "scaled", inputs={"a": a}, outputs={"b": b})
+loaded = wp.capture_load("scaled")
+wp.capture_launch(loaded)
+loaded.get_param("b", c)
+print(c.numpy())
+END
+python3 -m tilec run captures.py
