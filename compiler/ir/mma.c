@@ -1,5 +1,6 @@
 /* mma.c: what mma.def says, and the layouts that its instructions read and leave. */
 #include "ir/mma.h"
+#include "target/target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,19 @@ const MmaKind *mma_kind(const char *instruction)
 static bool multiplies(const MmaKind *kind, DType dtype, bool tf32)
 {
     return dtype == kind->operand || (tf32 && dtype == DTYPE_f32 && kind->operand == DTYPE_tf32);
+}
+
+int mma_elements(const MmaKind *kind, DotOperand operand)
+{
+    const MmaShape *shape = &kind->shape;
+    const int elements = operand == DOT_C ? shape->m * shape->n
+                                          : shape->k * (operand == DOT_A ? shape->m : shape->n);
+    return elements / WARP_SIZE;
+}
+
+bool mma_takes(const MmaKind *kind, DType dtype)
+{
+    return multiplies(kind, dtype, true);
 }
 
 bool mma_multiplies(const MmaKind *kind, const Op *dot, bool tf32)

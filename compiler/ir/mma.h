@@ -23,6 +23,10 @@ const MmaKind *mma_kind_at(int index);
 int mma_kind_index(const MmaKind *kind);
 /* The kind of an instruction, of mma.sync or wgmma, by its name from `k` on; NULL: it is none. */
 const MmaKind *mma_kind(const char *instruction);
+/* The elements of an operand that a thread has. */
+int mma_elements(const MmaKind *kind, DotOperand operand);
+/* Whether elements of that type are what it multiplies; f32 stands for tf32. */
+bool mma_takes(const MmaKind *kind, DType dtype);
 /* Whether it multiplies what the dot does; tf32 is for f32 too, where `tf32` says so. */
 bool mma_multiplies(const MmaKind *kind, const Op *dot, bool tf32);
 /* Whether the sizes of the dot, of two dimensions, are multiples of the instruction's. */

@@ -1,6 +1,7 @@
 /* element.c: code of single threads: elements of memory, arrays of a thread's own, the thread's
  * index, what the lanes of a warp tell each other. */
 #include "eval/staging/staging.h"
+#include "ir/mma.h"
 
 #include <string.h>
 
@@ -407,6 +408,75 @@ Object *core_vote(Eval *eval, const Bound *bound)
     if (condition == NULL) return NULL;
     return object_ir(
         eval, core_build(eval, OP_vote, 1, &condition, type_scalar(core_types(eval), DTYPE_u32)));
+}
+
+/* The instruction for such elements, of a and b, and of the sum; NULL: there is none. */
+static const MmaKind *find_mma(DType inputs, DType sums)
+{
+    const MmaKind *kind;
+    for (int i = 0; (kind = mma_kind_at(i)) != NULL; i++)
+        if (mma_takes(kind, inputs) && kind->accumulator == sums) return kind;
+    return NULL;
+}
+
+/* As many scalars of one type as a thread has of an operand. */
+static bool mma_fragment(Eval *eval, const Object *given, int count, DType dtype, Value **out,
+                         Span at)
+{
+    if (!object_is_sequence(given) || (int)given->as.list.count != count)
+        return FAIL(eval, expected_kind, at, "what a thread has of an operand",
+                    arena_printf(eval->arena, "a list of %d numbers", count),
+                    object_repr(eval, given)) != NULL;
+    for (int i = 0; i < count; i++) {
+        out[i] = stage_scalar(eval, given->as.list.items[i], dtype, at);
+        if (out[i] == NULL) return false;
+    }
+    return true;
+}
+
+/* The element type of what a thread has of an operand. */
+static bool mma_dtype(Eval *eval, const Object *given, DType *out, Span at)
+{
+    Value *first = object_is_sequence(given) && given->as.list.count > 0
+                       ? stage_operand(eval, given->as.list.items[0], at)
+                       : NULL;
+    if (first == NULL || first->type->kind != TYPE_SCALAR)
+        return FAIL(eval, expected_kind, at, "what a thread has of an operand",
+                    "a list of numbers", object_repr(eval, given)) != NULL;
+    *out = first->type->dtype;
+    return true;
+}
+
+Object *core_mma_sync(Eval *eval, const Bound *bound)
+{
+    enum { MOST = 64 };
+    Value *operands[MOST];
+    DType inputs, sums;
+    int count = 0;
+    if (!stage_ready(eval, bound->at) ||
+        !mma_dtype(eval, bound->values[0], &inputs, bound->at) ||
+        !mma_dtype(eval, bound->values[2], &sums, bound->at))
+        return NULL;
+    const MmaKind *kind = find_mma(inputs, sums);
+    if (kind == NULL)
+        return FAIL(eval, no_sum, bound->at, dtype_user_name(inputs), dtype_user_name(inputs),
+                    dtype_user_name(sums));
+    for (int i = 0; i < 3; i++) {
+        const int elements = mma_elements(kind, (DotOperand)i);
+        CHECK(count + elements <= MOST);
+        if (!mma_fragment(eval, bound->values[i], elements, i < 2 ? inputs : sums,
+                          operands + count, bound->at))
+            return NULL;
+        count += elements;
+    }
+    const Type *type = type_scalar(core_types(eval), sums);
+    const Type *types[MMA_SUMS] = {type, type, type, type};
+    Op *op = build_op(&eval->builder, OP_mma_sync, count, operands, MMA_SUMS, types);
+    op_set_text(op, ATTR_instruction, intern_text(eval->session->names, kind->name));
+    Object *results = object_list(eval, OBJECT_LIST, NULL, 0);
+    for (int i = 0; i < MMA_SUMS; i++)
+        list_append(eval, results, object_ir(eval, &op->results[i]));
+    return results;
 }
 
 /* In a parallel loop: what each iteration that comes here says, together. */

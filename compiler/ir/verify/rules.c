@@ -336,6 +336,25 @@ static bool check_mma(const Check *check)
                                                "it has not 4 words of a, 2 of b and 4 sums");
 }
 
+/* The elements of a thread. */
+static bool check_mma_sync(const Check *check)
+{
+    if (!check_matrix_unit(check)) return false;
+    const Op *op = check->op;
+    const MmaKind *kind = mma_kind(op_attr(op, ATTR_instruction)->text);
+    const int inputs = mma_elements(kind, DOT_A) + mma_elements(kind, DOT_B);
+    if (op->operand_count != inputs + MMA_SUMS || op->result_count != MMA_SUMS)
+        return broken(check, "it has not the instruction's elements of a, b and c");
+    for (int i = 0; i < inputs; i++)
+        if (!mma_takes(kind, operand_type_at(check, i)->dtype))
+            return broken(check, "an element of a or b is not of the instruction's type");
+    for (int i = 0; i < MMA_SUMS; i++)
+        if (operand_type_at(check, inputs + i)->dtype != kind->accumulator ||
+            op->results[i].type->dtype != kind->accumulator)
+            return broken(check, "a sum is not of the instruction's type");
+    return true;
+}
+
 /* ---- the host region ---- */
 
 static bool check_require(const Check *check)
@@ -564,6 +583,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_ldmatrix] = check_ldmatrix,
     [OP_stmatrix] = check_stmatrix,
     [OP_mma] = check_mma,
+    [OP_mma_sync] = check_mma_sync,
     [OP_wgmma] = check_matrix_unit,
     [OP_wgmma_wait] = check_wait,
     [OP_dot_wait] = check_wait,

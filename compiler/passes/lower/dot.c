@@ -111,3 +111,34 @@ void lower_dot(Lower *lower, Op *op)
     const Dot dot = dot_of(lower, op);
     lower_mma(lower, &dot);
 }
+
+/* ---- a warp's own ---- */
+
+/* Elements that a thread has, as the words of 32 bits that the instruction takes. */
+static int pack_elements(Lower *lower, const MmaKind *kind, Value *const *elements, int count,
+                         Value **out)
+{
+    const int word =
+        kind->shape.element_bits < REGISTER_BITS ? REGISTER_BITS / kind->shape.element_bits : 1;
+    for (int i = 0; i < count; i += word)
+        out[i / word] = memory_pack(lower, word, (Value **)elements + i);
+    return count / word;
+}
+
+void lower_mma_sync(Lower *lower, Op *op)
+{
+    const MmaKind *kind = mma_kind(op_attr(op, ATTR_instruction)->text);
+    const int inputs = mma_elements(kind, DOT_A) + mma_elements(kind, DOT_B);
+    Value *elements[64], *operands[MMA_INPUTS + MMA_SUMS];
+    CHECK(inputs <= (int)(sizeof elements / sizeof *elements));
+    for (int i = 0; i < inputs; i++) elements[i] = lower_scalar(lower, op->operands[i]);
+    int count = pack_elements(lower, kind, elements, inputs, operands);
+    for (int i = 0; i < MMA_SUMS; i++)
+        operands[count++] = lower_scalar(lower, op->operands[inputs + i]);
+    const Type *scalar = op->results[0].type;
+    const Type *types[MMA_SUMS] = {scalar, scalar, scalar, scalar};
+    Op *mma = build_op(&lower->at, OP_mma, count, operands, MMA_SUMS, types);
+    op_set_text(mma, ATTR_instruction, op_attr(op, ATTR_instruction)->text);
+    for (int i = 0; i < MMA_SUMS; i++)
+        map_set(lower->arena, &lower->scalars, &op->results[i], &mma->results[i]);
+}

@@ -338,6 +338,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_item] = lower_item,
     [OP_in_group] = lower_in_group,
     [OP_dot] = lower_dot,
+    [OP_mma_sync] = lower_mma_sync,
     [OP_dot_shared] = lower_dot_shared,
     [OP_dot_slices] = lower_dot_fma,
     [OP_dot_commit] = lower_dot_commit,

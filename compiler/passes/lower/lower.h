@@ -168,7 +168,7 @@ Value *lower_atom(Lower *lower, const Op *op, Value *const operands[4]);
 void lower_red(Lower *lower, const Op *op, Value *pointer, Value *predicate, int count,
                Value *const *values);
 LowerRule lower_copy_async;                                   /* lower/async.c */
-LowerRule lower_dot;                                          /* dot.c */
+LowerRule lower_dot, lower_mma_sync;                          /* dot.c */
 LowerRule lower_dot_fma;                                      /* lower/fma.c */
 LowerRule lower_dot_shared, lower_dot_commit, lower_dot_wait; /* lower/wgmma.c */
 LowerRule lower_pipeline_init, lower_producer_acquire,
