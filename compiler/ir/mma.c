@@ -1,11 +1,11 @@
 /* mma.c: what mma.def says, and the layouts that its instructions read and leave. */
 #include "ir/mma.h"
-#include "target/target.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MMA_ROWS = 16, MMA_COLUMNS = 8, DEPTH_BITS = 256 /* of k */ };
+enum { WORDS_DEEP = 8 /* along k */, A_WORDS = 4 /* of a thread */ };
 
 static const MmaKind kinds[] = {
 #define MMA(name, operand, accumulator, k, feature, intrinsic)                                     \
@@ -40,10 +40,8 @@ static bool multiplies(const MmaKind *kind, DType dtype, bool tf32)
 
 int mma_elements(const MmaKind *kind, DotOperand operand)
 {
-    const MmaShape *shape = &kind->shape;
-    const int elements = operand == DOT_C ? shape->m * shape->n
-                                          : shape->k * (operand == DOT_A ? shape->m : shape->n);
-    return elements / WARP_SIZE;
+    const int word = kind->shape.k / WORDS_DEEP;
+    return operand == DOT_C ? MMA_SUMS : (operand == DOT_A ? A_WORDS : MMA_INPUTS - A_WORDS) * word;
 }
 
 bool mma_takes(const MmaKind *kind, DType dtype)

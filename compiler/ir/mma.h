@@ -7,7 +7,8 @@
 enum {
     MMA_INPUTS =
         6, /* words of a and b, or elements of f64, that a thread gives an mma.sync: 4 and 2 */
-    MMA_SUMS = 4, /* and sums, which it gets back */
+    MMA_SUMS = 4,                         /* and sums, which it gets back */
+    MMA_MOST = 4 * MMA_INPUTS + MMA_SUMS, /* elements, of bytes */
     WGMMA_ROWS = 64
 };
 

@@ -441,20 +441,18 @@ static bool mma_dtype(Eval *eval, const Object *given, DType *out, Span at)
                        ? stage_operand(eval, given->as.list.items[0], at)
                        : NULL;
     if (first == NULL || first->type->kind != TYPE_SCALAR)
-        return FAIL(eval, expected_kind, at, "what a thread has of an operand",
-                    "a list of numbers", object_repr(eval, given)) != NULL;
+        return FAIL(eval, expected_kind, at, "what a thread has of an operand", "a list of numbers",
+                    object_repr(eval, given)) != NULL;
     *out = first->type->dtype;
     return true;
 }
 
 Object *core_mma_sync(Eval *eval, const Bound *bound)
 {
-    enum { MOST = 64 };
-    Value *operands[MOST];
+    Value *operands[MMA_MOST];
     DType inputs, sums;
     int count = 0;
-    if (!stage_ready(eval, bound->at) ||
-        !mma_dtype(eval, bound->values[0], &inputs, bound->at) ||
+    if (!stage_ready(eval, bound->at) || !mma_dtype(eval, bound->values[0], &inputs, bound->at) ||
         !mma_dtype(eval, bound->values[2], &sums, bound->at))
         return NULL;
     const MmaKind *kind = find_mma(inputs, sums);
@@ -463,9 +461,9 @@ Object *core_mma_sync(Eval *eval, const Bound *bound)
                     dtype_user_name(sums));
     for (int i = 0; i < 3; i++) {
         const int elements = mma_elements(kind, (DotOperand)i);
-        CHECK(count + elements <= MOST);
-        if (!mma_fragment(eval, bound->values[i], elements, i < 2 ? inputs : sums,
-                          operands + count, bound->at))
+        CHECK(count + elements <= MMA_MOST);
+        if (!mma_fragment(eval, bound->values[i], elements, i < 2 ? inputs : sums, operands + count,
+                          bound->at))
             return NULL;
         count += elements;
     }
@@ -474,8 +472,7 @@ Object *core_mma_sync(Eval *eval, const Bound *bound)
     Op *op = build_op(&eval->builder, OP_mma_sync, count, operands, MMA_SUMS, types);
     op_set_text(op, ATTR_instruction, intern_text(eval->session->names, kind->name));
     Object *results = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (int i = 0; i < MMA_SUMS; i++)
-        list_append(eval, results, object_ir(eval, &op->results[i]));
+    for (int i = 0; i < MMA_SUMS; i++) list_append(eval, results, object_ir(eval, &op->results[i]));
     return results;
 }
 

@@ -115,13 +115,12 @@ void lower_dot(Lower *lower, Op *op)
 /* ---- a warp's own ---- */
 
 /* Elements that a thread has, as the words of 32 bits that the instruction takes. */
-static int pack_elements(Lower *lower, const MmaKind *kind, Value *const *elements, int count,
+static int pack_elements(Lower *lower, const MmaKind *kind, Value **elements, int count,
                          Value **out)
 {
     const int word =
         kind->shape.element_bits < REGISTER_BITS ? REGISTER_BITS / kind->shape.element_bits : 1;
-    for (int i = 0; i < count; i += word)
-        out[i / word] = memory_pack(lower, word, (Value **)elements + i);
+    for (int i = 0; i < count; i += word) out[i / word] = memory_pack(lower, word, elements + i);
     return count / word;
 }
 
@@ -129,8 +128,8 @@ void lower_mma_sync(Lower *lower, Op *op)
 {
     const MmaKind *kind = mma_kind(op_attr(op, ATTR_instruction)->text);
     const int inputs = mma_elements(kind, DOT_A) + mma_elements(kind, DOT_B);
-    Value *elements[64], *operands[MMA_INPUTS + MMA_SUMS];
-    CHECK(inputs <= (int)(sizeof elements / sizeof *elements));
+    Value **elements = arena_new_array(lower->arena, Value *, inputs),
+          *operands[MMA_INPUTS + MMA_SUMS];
     for (int i = 0; i < inputs; i++) elements[i] = lower_scalar(lower, op->operands[i]);
     int count = pack_elements(lower, kind, elements, inputs, operands);
     for (int i = 0; i < MMA_SUMS; i++)
