@@ -108,5 +108,56 @@ loaded = wp.capture_load("scaled")
 wp.capture_launch(loaded)
 loaded.get_param("b", c)
 print(c.numpy())
+
+# what a graph for a file is not made of
+idx = wp.zeros(2, dtype=int)
+plain, host, seed = wp.indexedarray(b, idx), wp.zeros(2, dtype=float, device="cpu"), wp.zeros(1, dtype=float)
+cmd = wp.launch(scale, dim=2, inputs=[a, b, 2.0], record_cmd=True)
+cmd.set_param_at_index_from_ctype(0, a.__ctype__())
+with wp.ScopedCapture(apic=True) as capture:
+    for what in (lambda: wp.copy(b, host), lambda: wp.copy(host, b), lambda: wp.copy(plain, a), lambda: plain.fill_(1.0),
+                 lambda: wp.array([1.0], dtype=float), lambda: wp.utils.array_sum(a), lambda: wp.utils.array_sum(a, out=seed, value_count=-1), cmd.launch):
+        refused(what)
+    core.wp_apic_end_recording(None)
+    print(context.runtime._apic_capture is core.wp_apic_get_cuda_recording_state(), context.runtime._apic_capture.operation_count)
+print(context.runtime._apic_capture)
+
+# arguments as C has them
+cmd.launch()
+print(b.numpy())
+
+
+@wp.struct
+class Settings:
+    by: wp.float16
+    times: int
+    shift: wp.vec2
+    turn: wp.mat22
+    kept: wp.array(dtype=float)
+
+
+@wp.kernel
+def settle(settings: Settings, out: wp.array(dtype=float)):
+    i = wp.tid()
+    out[i] = settings.kept[i] * float(settings.by) * float(settings.times) + settings.shift[i] + settings.turn[1, i]
+
+
+given = Settings()
+given.by, given.times, given.shift, given.turn, given.kept = 0.5, 4, wp.vec2(10.0, 20.0), wp.mat22(1.0, 2.0, 100.0, 200.0), a
+cmd = wp.launch(settle, dim=2, inputs=[Settings(), None], record_cmd=True)
+cmd.set_param_at_index_from_ctype(0, given.__ctype__())
+cmd.set_param_by_name_from_ctype("out", b.__ctype__())
+cmd.launch()
+print(b.numpy(), [type(one).__name__ for one in cmd.params[1:]])
+
+
+# a kernel of geometry leaves the others of its module as they are
+@wp.kernel
+def queried(bvh: wp.uint64):
+    query = wp.bvh_query_aabb(bvh, wp.vec3(), wp.vec3())
+
+
+wp.load_module(device="cuda:0")
+refused(wp.launch, queried, dim=1, inputs=[wp.uint64(1)])
 END
 python3 -m tilec run captures.py

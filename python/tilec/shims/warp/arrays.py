@@ -115,6 +115,21 @@ def _code(kind):
     return _arrays.CODES[getattr(kind, "_dtype", kind).__name__]
 
 
+class array_t(ctypes.Structure):
+    """An array as C has it: where it and its gradient are, extents, strides in bytes."""
+
+    _fields_ = [("data", ctypes.c_uint64), ("grad", ctypes.c_uint64), ("shape", ctypes.c_int32 * 4), ("strides", ctypes.c_int32 * 4),
+                ("ndim", ctypes.c_int32)]
+
+    def array_of(self, kind, device):
+        """As an array of the type that an annotation says, on the same memory."""
+        rank = self.ndim
+        made = array(ptr=self.data, dtype=kind.dtype, shape=tuple(self.shape[:rank]), strides=tuple(self.strides[:rank]), device=device)
+        if self.grad:
+            made.grad = array(ptr=self.grad, dtype=kind.dtype, shape=made.shape, strides=made.strides, device=device)
+        return made
+
+
 class _ArrayClass(type):
     """wp.array[float], in annotations."""
 
@@ -143,6 +158,11 @@ class array(metaclass=_ArrayClass):
         self.device = _devices.get_device(device)
         self.pinned = bool(pinned) and self.device.is_cpu
         kind = None if dtype is None or dtype == "Any" else as_type(dtype)
+        if data is not None and not isinstance(data, array):
+            if self.device.is_cuda:
+                _graphs.refuse_in_files("a copy of the host's data to a GPU's array", self.device)
+            if self.device._on_gpu and hasattr(data, "__cuda_array_interface__"):
+                data = _seen(data, self.device)
         shape = (length,) if shape is None and length is not None else shape
         if ptr is not None:
             self._foreign(ptr, kind or as_type(float), shape, strides)
@@ -312,11 +332,21 @@ class array(metaclass=_ArrayClass):
     def nbytes(self):
         return self.size * self.itemsize
 
-    capacity = nbytes
+    _capacity = None
 
     @property
     def memory_kind(self):
         return self.memory.kind
+
+    def __ctype__(self):
+        made = array_t(data=self.ptr or 0, grad=(self._grad.ptr or 0) if self._grad is not None else 0, ndim=self.ndim)
+        made.shape[: self.ndim], made.strides[: self.ndim] = self.shape, self.strides
+        return made
+
+    @property
+    def capacity(self):
+        """Bytes from its first element to the end of the memory that it was given as."""
+        return self.nbytes if self._capacity is None else self._capacity
 
     @property
     def _allocator(self):
@@ -645,7 +675,15 @@ class indexedarray(metaclass=_IndexedClass):
         whole[self._at()] = values
         self.data.store(whole)
 
-    fill_, zero_, assign, list = array.fill_, array.zero_, array.assign, array.list
+    assign, list = array.assign, array.list
+
+    def fill_(self, value):
+        _graphs.refuse_in_files("fill_() of an indexed array", self.device)
+        array.fill_(self, value)
+
+    def zero_(self):
+        _graphs.refuse_in_files("zero_() of an indexed array", self.device)
+        array.zero_(self)
 
     def host(self):
         return self.numpy()
@@ -695,6 +733,14 @@ class indexedarray3d(indexedarray):
 
 class indexedarray4d(indexedarray):
     _rank = 4
+
+
+def _seen(thing, device):
+    """Another library's array, which is on the GPU, as one of Warp's on the same memory."""
+    told = thing.__cuda_array_interface__
+    kind = as_type(numpy.dtype(told["typestr"]))
+    strides = told.get("strides")
+    return array(ptr=told["data"][0], dtype=kind, shape=tuple(told["shape"]), strides=None if strides is None else tuple(strides), device=device)
 
 
 def _plain(data):
@@ -776,6 +822,15 @@ def clone(source, device=None, requires_grad=None, pinned=None):
     return made
 
 
+def _check_file(dest, src):
+    """A graph that is saved has words for copies of contiguous arrays inside of one device's memory."""
+    if dest.device != src.device:
+        gpu = dest.device if dest.device.is_cuda else src.device
+        _graphs.refuse_in_files("a copy between the host's memory and a GPU's", gpu)
+    elif not (dest.is_contiguous and src.is_contiguous):
+        _graphs.refuse_in_files("a copy of an indexed or strided array", dest.device)
+
+
 @_graphs.recorded
 def _copied(dest, src):
     dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
@@ -816,6 +871,7 @@ def _copy(dest, src, dest_offset, src_offset, count):
         raise RuntimeError(f"Incompatible array shapes: destination shape={dest.shape}, source shape={src.shape}")
     elif src.size * _types.type_size_in_bytes(src.dtype) != dest.size * _types.type_size_in_bytes(dest.dtype) and dest.dtype is not src.dtype:
         raise RuntimeError(f"Incompatible array types: destination dtype={_types.type_repr(dest.dtype)}, source dtype={_types.type_repr(src.dtype)}")
+    _check_file(dest, src)
     _copied(dest, src)
     if getattr(dest, "grad", None) is not None and getattr(src, "grad", None) is not None:  # the gradient goes with it
         _copied(dest.grad, src.grad)
@@ -850,7 +906,9 @@ def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=F
         made.grad = from_torch(tensor.grad, dtype, False) if tensor.grad is not None else zeros_like(made, requires_grad=False)
     if retain_grad:
         made.retain_grad = True
-    return made
+    storage = tensor.untyped_storage()
+    made._capacity = storage.data_ptr() + storage.nbytes() - tensor.data_ptr()
+    return made.__ctype__() if return_ctype else made
 
 
 def to_torch(source, requires_grad=None):

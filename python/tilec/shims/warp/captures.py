@@ -35,21 +35,22 @@ class APICapture:
 
     def __init__(self, device, runtime=None, apic_savable=True, graph=None):
         self.device, self.graph = device, graph
-        self._regions = {}  # by their numbers
-        self._numbers = {}
+        self._regions = {}  # their numbers, by the arrays that were seen first of each
+        self._numbers = {}  # the same by the memories
         self.made = weakref.WeakSet()  # memories that are allocated meanwhile: what is in them, the operations put there
+        self.collected_mesh_ids = set()  # there are no meshes
 
     def track(self, memory):
-        if id(memory) not in self._numbers:
-            self._numbers[id(memory)] = len(self._regions) + 1
-            self._regions[self._numbers[id(memory)]] = memory
-        return self._numbers[id(memory)]
+        return self._numbers.setdefault(memory, len(self._numbers) + 1)
 
     def track_array(self, array):
-        return self.track(array.memory), array.offset
+        number = self.track(array.memory)
+        if number not in self._regions.values():
+            self._regions["warp", id(array if array._ref is None else array._ref)] = number
+        return number, array.offset
 
     def get_region_id(self, array):
-        return self.track(array.memory)
+        return self.track_array(array)[0]
 
     @property
     def _transient_regions(self):

@@ -1,5 +1,6 @@
 """Kernels, functions and launches."""
 
+import ctypes
 import inspect
 import math
 import re
@@ -27,7 +28,7 @@ from warp import tape as _tape
 from warp import types
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
-from warp.types import Struct, _Composite, _Type, as_type, scalar_base
+from warp.types import Struct, StructInstance, _Composite, _Type, as_type, scalar_base
 
 
 class Function:
@@ -555,10 +556,17 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     block_dim = _block_dim(device, block_dim)
     _check_clusters(word, kernel, dim, block_dim, device, max_blocks)
     _access.check_launch(kernel, [*inputs, *outputs], device)
+    if kernel.is_ordered() and device.is_cuda:
+        if _graphs.is_saved():
+            raise WarpDeterminismError(f"cannot serialize the deterministic kernel '{kernel.key}' with APIC")
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
     with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None, sync_enter=False):
         _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint, device)
+
+
+class WarpDeterminismError(RuntimeError):
+    """What a deterministic kernel is asked that it cannot keep."""
 
 
 class Launch:
@@ -572,12 +580,13 @@ class Launch:
         self.word, self.dim, self.stream = "launch", 0, None
         self.values = [_missing(kernel.kinds.get(name)) for name in kernel.parameters]
         self.gradients = [None] * len(self.values)
-
+        self.raw = set()  # arguments that were given as C has them
     def set_param_at_index(self, index, value, adjoint=False):
         if adjoint:
             self.gradients[index] = value
         else:
             self.values[index] = _accepted(self.kernel, self.kernel.parameters[index], value)
+            self.raw.discard(index)
 
     def set_param_by_name(self, name, value, adjoint=False):
         self.set_param_at_index(self.kernel.parameters.index(name), value, adjoint)
@@ -594,9 +603,32 @@ class Launch:
     def module_exec(self):
         return self.kernel.module.note(_devices.get_device(self.device), self.block_dim)
 
-    set_param_at_index_from_ctype, set_param_by_name_from_ctype = set_param_at_index, set_param_by_name
+    def set_param_at_index_from_ctype(self, index, value, adjoint=False):
+        """What C has: an array's description, a struct's fields, a number or several."""
+        kind = self.kernel.kinds.get(self.kernel.parameters[index])
+        device = _devices.get_device(self.device)
+        is_raw = hasattr(value, "array_of")
+        if is_raw and self.kernel.is_ordered():
+            raise WarpDeterminismError(f"kernel '{self.kernel.key}' is deterministic: its arrays are not set from raw ctypes values")
+        if is_raw:
+            value = value.array_of(kind, device) if value.data else None
+        elif isinstance(kind, Struct) and isinstance(value, ctypes.Structure):
+            value = StructInstance.of_ctype(kind, value, device)
+        self.set_param_at_index(index, value, adjoint)
+        (self.raw.add if is_raw else self.raw.discard)(index)
+
+    def set_param_by_name_from_ctype(self, name, value, adjoint=False):
+        self.set_param_at_index_from_ctype(self.kernel.parameters.index(name), value, adjoint)
+
+    @property
+    def params(self):
+        """The extents, the arguments and the gradients, as a launch is given them."""
+        missing = [_missing(self.kernel.kinds.get(name)) for name in self.kernel.parameters] if self.adjoint else []
+        return [self.dim, *self.values, *[zero if one is None else one for one, zero in zip(self.gradients, missing)]]
 
     def launch(self, stream=None):
+        if self.raw:
+            _graphs.refuse_in_files("a launch that was given a raw array ctype", _devices.get_device(self.device))
         given = self.gradients if self.adjoint else []
         with _devices.ScopedStream(self.stream if stream is None else stream, sync_enter=False):
             _start(self.word, self.kernel, self.dim, list(self.values), [], given, [], self.block_dim, self.adjoint, self.device)

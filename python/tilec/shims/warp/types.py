@@ -702,6 +702,43 @@ class StructInstance:
                 made[name] = value.data if isinstance(value, _Numbers) else numpy.asarray(getattr(value, "value", value))
         return made[()]
 
+    def __ctype__(self):
+        """As C has it, arrays as array_t."""
+        fields = []
+        for name in self._struct.vars:
+            value = self.__dict__[name]
+            if hasattr(value, "__ctype__"):
+                fields.append((name, value.__ctype__()))
+            elif hasattr(self._struct.vars[name], "ndim"):
+                from warp.arrays import array_t
+
+                fields.append((name, array_t()))
+            else:
+                kind = self._struct.vars[name]
+                held = numpy.zeros(getattr(kind, "_shape_", ()), kind._numpy)
+                held[...] = value.data if isinstance(value, _Numbers) else numpy.asarray(getattr(value, "value", value))
+                stored = numpy.dtype((numpy.uint16 if held.dtype == numpy.float16 else held.dtype, held.shape))
+                fields.append((name, numpy.ctypeslib.as_ctypes_type(stored).from_buffer_copy(held.tobytes())))
+        layout = type(self._struct.key, (ctypes.Structure,), {"_fields_": [(name, type(value)) for name, value in fields]})
+        return layout(*[value for name, value in fields])
+
+    @classmethod
+    def of_ctype(cls, struct, given, device):
+        """Of what __ctype__() made."""
+        made = struct()
+        for name, kind in struct.vars.items():
+            value = getattr(given, name)
+            if isinstance(kind, Struct):
+                value = cls.of_ctype(kind, value, device)
+            elif hasattr(kind, "ndim"):
+                value = value.array_of(kind, device) if value.data else None
+            elif isinstance(kind, _Composite):
+                value = _filled(kind, numpy.ctypeslib.as_array(value).view(kind._numpy).reshape(kind._shape_))
+            elif kind._numpy == numpy.float16:
+                value = numpy.uint16(value).view(numpy.float16).item()
+            made.__dict__[name] = value
+        return made
+
     @classmethod
     def of_record(cls, struct, record):
         """Of a record as numpy has it."""

@@ -205,6 +205,13 @@ def _reduced(name, arrays, out, count, axis):
         axis %= source.ndim
     if _scalar(source) not in (_types.float32, _types.float64):
         raise RuntimeError(f"Unsupported data type: {_named(source.dtype)}")
+    if count is not None and count < 0:
+        raise RuntimeError(f"{name}() is given a negative count, {count}")
+    if source.size and source.device.is_cuda:
+        if out is None:
+            _graphs.refuse_in_files(f"{name}() without an explicit out", source.device)
+        if any([stride < 0 for one in arrays for stride in one.strides]):
+            _graphs.refuse_in_files(f"{name}() of an array of negative strides", source.device)
     if out is None and axis is None:
         return _total(arrays, count, axis, inner)
     shape = (1,) if axis is None else source.shape[:axis] + (1,) + source.shape[axis + 1 :]
@@ -216,7 +223,8 @@ def _reduced(name, arrays, out, count, axis):
         raise RuntimeError(f"out array should have type {_named(kind)}")
     if out.shape != shape:
         raise RuntimeError(f"out array should have shape {shape}")
-    _store_total(out, arrays, count, axis, inner)
+    if out.size:
+        _store_total(out, arrays, count, axis, inner)
     return out
 
 

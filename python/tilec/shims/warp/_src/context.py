@@ -62,13 +62,47 @@ core = types.SimpleNamespace(
     wp_alloc_tracker_get_total_alloc_count=lambda: _memory.tracker.total_count,
     wp_alloc_tracker_get_total_alloc_bytes=lambda: _memory.tracker.total_bytes,
     wp_alloc_tracker_get_current_bytes=lambda: _memory.tracker.bytes, wp_alloc_tracker_get_peak_bytes=lambda: _memory.tracker.peak)
-runtime = types.SimpleNamespace(
+class _Runtime(types.SimpleNamespace):
+    @property
+    def _apic_capture(self):
+        """The open capture for a file, None: there is none."""
+        return _graphs._open[-1]._apic_capture if _graphs._open else None
+
+
+def _recording():
+    """The capture for a file that is open on a GPU."""
+    return runtime._apic_capture if _graphs._open and _graphs._open[-1].device.is_cuda else None
+
+
+def _end_recording(capture):
+    if capture is not None and capture is runtime._apic_capture:
+        _graphs._open[-1]._apic_capture = None
+
+
+core.wp_apic_get_cuda_recording_state, core.wp_apic_end_recording = _recording, _end_recording
+runtime = _Runtime(
     toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True, llvm=None, core=core, rename_device=_devices.rename_device,
     verify_cuda_device=lambda device=None: None, get_error_string=_builds.error_text)
 
 
 def init():
     pass
+
+
+def _validate_cuda_device_arch(arch, toolkit, name="cuda"):
+    """Toolkits of CUDA 13 make no code for what is older than sm_75."""
+    if toolkit is not None and toolkit[0] >= 13 and arch < 75:
+        raise RuntimeError(f"CUDA {toolkit[0]} has no code for {name}, which is sm_{arch}: it is for sm_75 and newer, use a CUDA 12 build")
+
+
+def type_str(kind):
+    """A type's name, as an annotation has it."""
+    import typing
+
+    inner = typing.get_args(kind)
+    if inner:
+        return f"{typing.get_origin(kind).__name__}[{', '.join(['...' if one is Ellipsis else type_str(one) for one in inner])}]"
+    return getattr(kind, "__name__", str(kind))
 
 
 def get_host_compiler_version():
