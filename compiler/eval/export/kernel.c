@@ -402,6 +402,7 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
     if (!staging.is_function) bind_self(eval, function, scope, specialisation->instance);
     bool good =
         stage_parameters(eval, scope) && stage_results(eval, scope) && run_kernel(eval, scope);
+    if (good) fragments_settle(eval);
     step_back(eval, &aside);
     eval->steps_left = steps_left;
     specialisation->parameter_arguments = staging.parameter_arguments.data;

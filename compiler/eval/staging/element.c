@@ -558,3 +558,128 @@ Object *core_thread_digit(Eval *eval, const Bound *bound)
     Object *items[2] = {object_int(eval, digit[0]), object_int(eval, digit[1])};
     return object_list(eval, OBJECT_TUPLE, items, 2);
 }
+
+/* ---- fragments whose elements alone are used ---- */
+
+/* A register tile is spread over its threads. Where only elements of it are read and written, by
+ * their indices, each thread with numbers of its own, it stands for an array of each thread's. */
+
+typedef struct ElementAccess {
+    Value *indices[TYPE_RANK];
+    Value *value; /* that is read, or written; NULL: a read that is part of a write */
+} ElementAccess;
+
+void fragment_note(Eval *eval, const Op *op, Value *const *indices, Value *value)
+{
+    const bool is_known = op != NULL && (op->code == OP_var_get || op->code == OP_var_set) &&
+                          (value == NULL || value->type->kind == TYPE_SCALAR) &&
+                          eval->parallel == NULL;
+    if (!is_known || eval->staging->fragments.count == 0) return;
+    ElementAccess *access = arena_new_of(eval->arena, ElementAccess);
+    memcpy(access->indices, indices,
+           sizeof *indices * (size_t)operand(op, variable)->type->content->rank);
+    access->value = value;
+    map_set(eval->arena, &eval->staging->fragment_elements, op, access);
+}
+
+/* Whether it is made of the thread's index. */
+static bool is_by_thread(Eval *eval, const Value *value, Map *seen)
+{
+    const Op *op = value->op != NULL       ? value->op
+                   : value->region != NULL ? value->region->parent
+                                           : NULL;
+    if (op == NULL || map_has(seen, value)) return false;
+    map_set(eval->arena, seen, value, seen);
+    if (op->code == OP_thread_id) return true;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *operand = op->operands[i];
+        if (is_by_thread(eval, operand, seen)) return true;
+        for (const OpUse *use = operand->uses; op->code == OP_var_get && use; use = use->next)
+            if (use->op->code == OP_var_set && is_by_thread(eval, operand(use->op, value), seen))
+                return true;
+    }
+    return false;
+}
+
+static bool becomes_each_threads(Eval *eval, const Value *fragment)
+{
+    bool by_thread = false;
+    Map seen = {0};
+    if (fragment->op->operand_count > 0) return false;
+    for (const OpUse *use = fragment->uses; use != NULL; use = use->next) {
+        if (use->op->code == OP_var_get && use->op->results[0].uses == NULL) continue;
+        const ElementAccess *access = map_get(&eval->staging->fragment_elements, use->op);
+        if (access == NULL) return false;
+        if (access->value == NULL) continue;
+        for (int d = 0; d < fragment->type->content->rank; d++)
+            by_thread |= is_by_thread(eval, access->indices[d], &seen);
+        by_thread |= use->op->code == OP_var_set && is_by_thread(eval, access->value, &seen);
+    }
+    return by_thread;
+}
+
+/* Of what is not used any more nothing stays that reads the variable. */
+static void erase_unused(Op *op)
+{
+    for (int i = 0; i < op->result_count; i++)
+        if (op->results[i].uses != NULL) return;
+    enum { MOST = 4 }; /* operands of what picks an element */
+    Value *operands[MOST];
+    const int count = op->operand_count <= MOST ? op->operand_count : 0;
+    for (int i = 0; i < count; i++) operands[i] = op->operands[i];
+    op_erase(op);
+    for (int i = 0; i < count; i++) {
+        Op *inner = operands[i]->op;
+        bool is_pure = inner != NULL &&
+                       (inner->code == OP_var_get || (op_info(inner->code)->traits & PURE) != 0);
+        if (is_pure && inner->parent != NULL) erase_unused(inner);
+    }
+}
+
+static void make_each_threads(Eval *eval, Value *fragment)
+{
+    const Type *type = fragment->type->content;
+    VEC(Op *) users = {0};
+    for (const OpUse *use = fragment->uses; use != NULL; use = use->next)
+        vec_push(eval->arena, &users, use->op);
+    Builder start = builder_before(fragment->op);
+    Value *operands[2 + TYPE_RANK];
+    const Type *array = type_local(core_types(eval), type->dtype, type->rank, type->shape);
+    operands[0] = build_op(&start, OP_local_alloc, 0, NULL, 1, &array)->results;
+    operands[0]->name = fragment->name;
+    for (size_t i = 0; i < users.count; i++) {
+        Op *op = users.data[i];
+        const ElementAccess *access = map_get(&eval->staging->fragment_elements, op);
+        const bool is_read = op->code == OP_var_get;
+        if (op->parent == NULL || (access != NULL && access->value == NULL)) continue;
+        if (access == NULL) {
+            op_erase(op); /* a read that nobody uses */
+            continue;
+        }
+        Builder at = builder_before(is_read ? access->value->op : op);
+        operands[1] = access->value;
+        Value **indices = operands + (is_read ? 1 : 2);
+        memcpy(indices, access->indices, sizeof *indices * (size_t)type->rank);
+        if (is_read) {
+            const Type *element = type_scalar(core_types(eval), type->dtype);
+            Op *load = build_op(&at, OP_element_load, 1 + type->rank, operands, 1, &element);
+            load->results[0].name = access->value->name;
+            value_replace(access->value, load->results);
+            erase_unused(access->value->op);
+        } else {
+            Op *store = build_op(&at, OP_element_store, 2 + type->rank, operands, 0, NULL);
+            op_set_int(store, ATTR_once, 1);
+            erase_unused(op);
+        }
+    }
+    op_erase(fragment->op);
+}
+
+void fragments_settle(Eval *eval)
+{
+    for (size_t i = 0; i < eval->staging->fragments.count; i++) {
+        Value *fragment = eval->staging->fragments.data[i];
+        if (fragment->op->parent != NULL && becomes_each_threads(eval, fragment))
+            make_each_threads(eval, fragment);
+    }
+}

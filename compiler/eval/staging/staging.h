@@ -40,6 +40,11 @@ bool element_update(Eval *eval, Operator op, const Object *old, Object *operand,
                     bool *good);
 Object *element_get(Eval *eval, Value *memory, Value *const *indices);
 bool element_set(Eval *eval, Value *memory, Value *const *indices, Object *object, Span at);
+/* The op reads, or writes, that value as one element of a register tile. */
+void fragment_note(Eval *eval, const Op *op, Value *const *indices, Value *value);
+/* At a kernel's end: of fragments whose elements alone are used, and depend on the thread, each
+ * thread has its own. */
+void fragments_settle(Eval *eval);
 /* Where a value was read from, as a view or shared tile of one element; NULL: from no such place.
  */
 Value *element_place(Eval *eval, Value *value);

@@ -402,10 +402,23 @@ static Object *register_get(Eval *eval, Value *tile, const Subscript *subscript)
                          type_tile(core_types(eval), picked->type->dtype, rank, shape, NULL)));
 }
 
+/* All dimensions have an index: then it is one element. Its indices go to `out`. */
+static bool is_element(const Subscript *subscript, Value **out)
+{
+    for (int d = 0; d < subscript->rank; d++) {
+        if (subscript->parts[d].keeps) return false;
+        out[d] = subscript->parts[d].start;
+    }
+    return true;
+}
+
 /* The part, which says where it is of. */
 static Object *register_part(Eval *eval, Object *object, Object *index, const Subscript *subscript)
 {
-    Object *part = register_get(eval, stage_value(eval, object), subscript);
+    Value *indices[TYPE_RANK], *tile = stage_value(eval, object);
+    Object *part = register_get(eval, tile, subscript);
+    if (is_element(subscript, indices))
+        fragment_note(eval, tile->op, indices, stage_value(eval, part));
     if (part->kind != OBJECT_TILE || object->kind != OBJECT_TILE) return part;
     if (object->as.ir.var == NULL && object->as.ir.whole == NULL) return part;
     part->as.ir.whole = object;
@@ -442,8 +455,15 @@ static bool register_set(Eval *eval, Object *object, Value *tile, const Subscrip
     Value *mask = chosen_elements(eval, tile->type, subscript);
     Value *written = stretched(eval, value, tile->type, subscript);
     if (written == NULL) return false;
+    Value *indices[TYPE_RANK], *each = written;
     if (mask != NULL) written = build3(&eval->builder, OP_select, mask, written, tile);
-    return tile_write(eval, object, written);
+    if (!tile_write(eval, object, written)) return false;
+    if (is_element(subscript, indices) && each->op != NULL && each->op->code == OP_splat &&
+        written->uses != NULL) {
+        fragment_note(eval, tile->op, indices, NULL);
+        fragment_note(eval, written->uses->op, indices, operand(each->op, a));
+    }
+    return true;
 }
 
 /* ---- views of global memory ---- */
@@ -622,16 +642,6 @@ static bool in_memory(const Object *object)
     const Type *type = argument_type(object);
     return type != NULL && (type->kind == TYPE_TILE || type->kind == TYPE_SHARED ||
                             type->kind == TYPE_VIEW || type->kind == TYPE_LOCAL);
-}
-
-/* All dimensions have an index: then it is one element of memory. Its indices go to `out`. */
-static bool is_element(const Subscript *subscript, Value **out)
-{
-    for (int d = 0; d < subscript->rank; d++) {
-        if (subscript->parts[d].keeps) return false;
-        out[d] = subscript->parts[d].start;
-    }
-    return subscript->type->kind != TYPE_TILE;
 }
 
 static Value *memory_part(Eval *eval, Value *memory, const Subscript *subscript)

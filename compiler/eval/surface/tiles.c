@@ -45,6 +45,15 @@ Object *core_tile(Eval *eval, const Bound *bound)
     return value != NULL ? new_tile(eval, type, value) : NULL;
 }
 
+Object *core_fragment(Eval *eval, const Bound *bound)
+{
+    Bound tile = *bound;
+    tile.values[2] = NULL;
+    Object *fragment = core_tile(eval, &tile);
+    if (fragment != NULL) vec_push(eval->arena, &eval->staging->fragments, fragment->as.ir.var);
+    return fragment;
+}
+
 Object *core_iota(Eval *eval, const Bound *bound)
 {
     int rank;

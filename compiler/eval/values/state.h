@@ -155,6 +155,8 @@ typedef struct Staging { /* of the kernel that is being staged */
         Value *row; /* NULL: it was not used */
         int64_t count;
     } named[NAMED_BARRIERS]; /* barriers that the open launch knows by number */
+    VEC(Value *) fragments;  /* variables of register tiles that may become each thread's own */
+    Map fragment_elements;   /* ops that read or write an element of those -> ElementAccess */
     /* of the kernel function: after an error its other statements are still looked at */
     const Frame *frame;
     int failures; /* of its statements */
