@@ -15,6 +15,7 @@ PLAN is a Python file with a list `rows`, each a dict:
     results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
     grad                if true, the kernel's gradient is measured: the gradients of its tensors of floats stand behind its arguments
+    cudnn               what cuDNN has to know to compute the same, as a further contender (cudnn_attention.py)
     formula             what results are in float64 (example_formulas.py), where the origin's own compiler is not to be trusted
     alone               why the origin's kernel does not run: it faults, behind which nothing else runs in the process
     edit                (old, new) texts that the file's copy is changed by, where its main part would run when it is imported
@@ -222,7 +223,7 @@ def wait_for_gpu(folder):
 
 def measure_row(row, args):
     import torch
-    base, module = os.path.join(args.folder, row["name"]), load_module(row, args)
+    base, module = os.path.join(args.folder, row["name"]), None if args.no_origin else load_module(row, args)
     torch.zeros(1, device="cuda")  # the context, which takes a second to make
     lock = wait_for_gpu(args.out)
     torch.manual_seed(7)
@@ -239,6 +240,8 @@ def measure_row(row, args):
     made = row.get("results", 0)
     fresh = [make(shape, dtype, kind) if kind in ("zero", "out", "sums") else t.clone() for (_, shape, dtype, kind, *_), t in zip(given, inputs)]
     try:
+        if args.no_origin:
+            raise RuntimeError("not asked for")
         if "alone" in row:
             raise RuntimeError(row["alone"])
         theirs, seconds = system_of(row).caller(module, row, fresh)
@@ -266,6 +269,16 @@ def measure_row(row, args):
     if "formula" in row:
         result["error_of_formula"] = error_of_formula(row, inputs, kept)
         result["right"] = result["error_of_formula"] < row.get("tolerance", 1e-2)
+    if "cudnn" in row:
+        try:
+            from cudnn_attention import caller as cudnn_caller
+            library_calls = [cudnn_caller(row, tensors) for tensors in sets]
+            library_calls[0]()
+            torch.cuda.synchronize()
+            result["error_of_cudnn"] = error_of(kept[[name for name, *_ in given].index("O")], library_calls[0].out)
+            contenders["cudnn"] = in_turn(library_calls, lambda c: c())
+        except Exception as error:
+            result["cudnn_error"] = str(error)[-300:]
     for folder in args.other:
         if os.path.exists(os.path.join(folder, row["name"] + ".so")):
             other = ctypes.CDLL(os.path.join(folder, row["name"] + ".so"))
@@ -294,7 +307,7 @@ def measure_row(row, args):
 
 
 def row_command(row, args, what):
-    command = [sys.executable, __file__, what, args.plan, args.folder, args.out, "--only", f"^{re.escape(row['name'])}$", "--rounds", str(args.rounds), "--ms", str(args.ms)]
+    command = [sys.executable, __file__, what, args.plan, args.folder, args.out, "--only", f"^{re.escape(row['name'])}$", "--rounds", str(args.rounds), "--ms", str(args.ms)] + ["--no-origin"] * args.no_origin
     return command + ["--other", *args.other]
 
 
@@ -325,7 +338,7 @@ def measure(args):
     os.makedirs(args.out, exist_ok=True)
     begin, done = time.time(), []
     rows = [row for row in chosen(args) if os.path.exists(os.path.join(args.folder, row["name"] + ".so"))]
-    if not args.compiled:
+    if not args.compiled and not args.no_origin:
         compile_all(rows, args)
     print(f"compiled in {time.time() - begin:.0f} s", flush=True)
     with ThreadPoolExecutor(args.jobs) as pool:
@@ -355,6 +368,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--share", default="0/1", help="I/N: every Nth row, from the Ith on")
     parser.add_argument("--compiled", action="store_true", help="the origin's cache has all that is measured")
+    parser.add_argument("--no-origin", action="store_true", help="tilec beside cuDNN and other tilecs alone")
     parser.add_argument("--other", nargs="*", default=[], help="folders built by other tilecs, measured beside; their last names are in the results")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--ms", type=float, default=10, help="of each round of a contender")
