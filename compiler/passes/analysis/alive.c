@@ -10,7 +10,9 @@ typedef struct Alive {
     Map ends;   /* ops with regions -> the number of the last one within */
     int count;
     int *joint;       /* by number: the ops so far that take whole tiles */
-    int64_t *changes; /* by number: bits that are alive from there on, and were not before */
+    int64_t *changes; /* by number: what is alive from there on, and was not before */
+    TileSize *size;
+    const void *context;
 } Alive;
 
 static void number_ops(Alive *alive, const Region *region)
@@ -99,9 +101,9 @@ static void add(Alive *alive, const Value *value, const Region *region, int begi
         end = number > end ? number : end;
     }
     if (!is_whole(alive, value, begin, end)) return;
-    const int64_t bits = type_elements(value->type) * dtype_bits(value->type->dtype);
-    alive->changes[begin] += bits;
-    alive->changes[end] -= bits;
+    const int64_t size = alive->size(value, alive->context);
+    alive->changes[begin] += size;
+    alive->changes[end] -= size;
 }
 
 static void add_region(Alive *alive, const Region *region)
@@ -125,21 +127,32 @@ static bool has_tiles(const Region *region)
     return false;
 }
 
-int64_t tile_bits_alive(const Region *region)
+int64_t tiles_alive(const Region *region, TileSize *size, const void *context)
 {
     if (!has_tiles(region)) return 0;
-    Alive alive = {.arena = arena_new()};
+    Alive alive = {.arena = arena_new(), .size = size, .context = context};
     number_ops(&alive, region);
     alive.changes = arena_new_array(alive.arena, int64_t, alive.count + 2);
     alive.joint = arena_new_array(alive.arena, int, alive.count + 2);
     count_joint(&alive, region);
     for (int i = 1; i <= alive.count; i++) alive.joint[i] += alive.joint[i - 1];
     add_region(&alive, region);
-    int64_t bits = 0, most = 0;
+    int64_t now = 0, most = 0;
     for (int i = 0; i <= alive.count; i++) {
-        bits += alive.changes[i];
-        most = bits > most ? bits : most;
+        now += alive.changes[i];
+        most = now > most ? now : most;
     }
     arena_free(alive.arena);
     return most;
+}
+
+static int64_t bits_of_tile(const Value *tile, const void *context)
+{
+    (void)context;
+    return type_elements(tile->type) * dtype_bits(tile->type->dtype);
+}
+
+int64_t tile_bits_alive(const Region *region)
+{
+    return tiles_alive(region, bits_of_tile, NULL);
 }

@@ -8,4 +8,8 @@
  * What products read in shared memory, and what is the same for all elements, takes none. */
 int64_t tile_bits_alive(const Region *region);
 
+/* The same of what `size` says of each tile. */
+typedef int64_t TileSize(const Value *tile, const void *context);
+int64_t tiles_alive(const Region *region, TileSize *size, const void *context);
+
 #endif

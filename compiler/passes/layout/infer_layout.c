@@ -7,6 +7,7 @@
  * largest class that is left takes what its loads or stores like best, and so on. Splats and iotas
  * are copied to each use first, so that they tie nothing together. Where an op then needs another
  * layout than its operand has, convert.c inserts a conversion. */
+#include "passes/analysis/alive.h"
 #include "passes/analysis/context.h"
 #include "passes/layout/layouts.h"
 
@@ -25,6 +26,8 @@ typedef struct Classes {
     VEC(Op *) anchors;
     int *parent;            /* union-find */
     const Layout **layouts; /* by root */
+    const Layout **asked;   /* by root: those that products and the author ask for */
+    bool *apart;            /* by root: no layout spreads to it */
     bool *has_load;         /* by root */
     const Type **narrowest; /* by root: of those read and written in shared memory; NULL: none */
     IndexVec *touching;     /* by root: the renames that it is an operand or result of, in order */
@@ -190,6 +193,8 @@ static void classes_init(Classes *classes)
     region_visit(classes->inference->region, collect_op, classes);
     classes->parent = arena_new_array(arena, int, classes->values.count + 1);
     classes->layouts = arena_new_array(arena, const Layout *, classes->values.count + 1);
+    classes->asked = arena_new_array(arena, const Layout *, classes->values.count + 1);
+    classes->apart = arena_new_array(arena, bool, classes->values.count + 1);
     classes->has_load = arena_new_array(arena, bool, classes->values.count + 1);
     for (size_t i = 0; i < classes->values.count; i++) classes->parent[i] = (int)i;
     region_visit(classes->inference->region, unite_op, classes);
@@ -236,7 +241,7 @@ static void spread_through(Classes *classes, const Op *op)
 {
     const Value *operand = operand(op, a), *result = &op->results[0];
     const Layout *above = known(classes, operand), *below = known(classes, result);
-    if (!above == !below) return;
+    if (!above == !below || classes->apart[class_of(classes, above ? result : operand)]) return;
     inference_enter(classes->inference, op);
     const Layout *derived = above ? derive_result(classes->inference, op, above)
                                   : derive_operand(classes->inference, op, below);
@@ -398,6 +403,78 @@ static void choose_rest(Classes *classes)
 {
     for (size_t i = 0; i < classes->values.count; i++)
         choose_default(classes, classes->values.data[i]);
+}
+
+static void choose_others(Classes *classes)
+{
+    choose_dot_operands(classes);
+    choose_accesses(classes);
+    choose_scattered(classes);
+    choose_shared(classes);
+    choose_rest(classes);
+}
+
+/* ---- fewer registers ---- */
+
+static int64_t registers_of(const Layout *layout, DType dtype)
+{
+    const int64_t bits = (int64_t)layout_registers(layout) * dtype_bits(dtype);
+    return (bits + REGISTER_BYTES * 8 - 1) / (REGISTER_BYTES * 8);
+}
+
+static int64_t registers_of_tile(const Value *tile, const void *context)
+{
+    return registers_of(known(context, tile), tile->type->dtype);
+}
+
+static int64_t registers_alive(const Classes *classes)
+{
+    return tiles_alive(classes->inference->region, registers_of_tile, classes);
+}
+
+/* Several threads hold each element, and each of them holds more for that than its share. */
+static bool is_held_often(const Classes *classes, const Value *value)
+{
+    const int class = class_of(classes, value);
+    const Layout *layout = classes->layouts[class];
+    if (classes->asked[class]) return false;
+    inference_enter(classes->inference, value->op ? value->op : value->region->first);
+    const int64_t share = type_elements(value->type) / (WARP_SIZE * classes->inference->warps);
+    return layout_registers(layout) > (share > 1 ? share : 1);
+}
+
+static void copy_layouts(const Classes *classes, const Layout **from, const Layout **to)
+{
+    for (size_t i = 0; i < classes->values.count; i++) to[i] = from[i];
+}
+
+static void start_again(Classes *classes, const Layout **layouts)
+{
+    copy_layouts(classes, layouts, classes->layouts);
+    for (size_t i = 0; i < classes->values.count; i++)
+        if (classes->layouts[i]) await_turns(classes, (int)i);
+    spread(classes);
+}
+
+/* A tile that is broadcast to a larger one, or is sums of it, has the larger one's layout, by which
+ * many threads may hold each element. Of a few that costs less than to convert them; but where a
+ * loop carries many, so that a thread has not the registers, each has its own share of those. */
+static void limit_replicas(Classes *classes)
+{
+    const int most = classes->inference->target->registers_per_thread;
+    const int64_t before = registers_alive(classes);
+    bool any = false;
+    if (before <= most) return;
+    for (size_t i = 0; i < classes->values.count; i++)
+        if (is_held_often(classes, classes->values.data[i]))
+            any = classes->apart[class_of(classes, classes->values.data[i])] = true;
+    if (!any) return;
+    const Layout **layouts =
+        arena_new_array(classes->inference->arena, const Layout *, classes->values.count + 1);
+    copy_layouts(classes, classes->layouts, layouts);
+    start_again(classes, classes->asked);
+    choose_others(classes);
+    if (registers_alive(classes) >= before) copy_layouts(classes, layouts, classes->layouts);
 }
 
 static void set_layouts(Classes *classes)
@@ -565,11 +642,9 @@ static void lay_out(Inference *inference)
     classes_init(&classes);
     choose_accumulators(&classes);
     choose_anchors(&classes);
-    choose_dot_operands(&classes);
-    choose_accesses(&classes);
-    choose_scattered(&classes);
-    choose_shared(&classes);
-    choose_rest(&classes);
+    copy_layouts(&classes, classes.layouts, classes.asked);
+    choose_others(&classes);
+    limit_replicas(&classes);
     set_layouts(&classes);
     limit_registers(&classes);
     if (inference->failed) return;
