@@ -43,12 +43,57 @@ Value *build_in_place(const Kernel *kernel, Builder *builder, const InPlace *pla
     return &view->results[0];
 }
 
-bool choose_slices(Kernel *kernel, Op *dot)
+/* What both operands would take of a thread's registers, which need all of k, where the sums lie as
+ * they do if nothing else is asked for. */
+static int64_t operand_registers(const Kernel *kernel, const Op *dot)
+{
+    const Type *c = operand(dot, c)->type;
+    const int32_t shape[2] = {(int32_t)c->shape[0], (int32_t)c->shape[1]};
+    const int dim_order[2] = {1, 0};
+    int64_t words = 0;
+    const Layout *sums =
+        layout_blocked(kernel->layouts, 2, shape, dim_order, 1, group_warps(op_threads(dot)));
+    for (int o = 0; o < 2; o++) {
+        const Type *type = operand_list(dot, a)[o]->type;
+        const Layout *layout =
+            layout_fma_operand(kernel->layouts, sums, (int32_t)type->shape[1 - o], o, false);
+        words += ((int64_t)layout_registers(layout) * dtype_bits(type->dtype) + 31) / 32;
+    }
+    return words;
+}
+
+/* A copy in shared memory of what is in registers. */
+static InPlace put_in_place(const Kernel *kernel, Op *dot, DotOperand number)
+{
+    Value *value = operand_list(dot, a)[number];
+    const Type *type = type_shared(kernel->types, value->type->dtype, 2, value->type->shape, NULL);
+    Builder builder = builder_before(dot);
+    Value *tile = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    build_op(&builder, OP_shared_store, 2, (Value *[]){tile, value}, 0, NULL);
+    return (InPlace){.tile = tile};
+}
+
+static bool fits_shared(const Target *target, const Op *dot)
+{
+    const Type *a = operand(dot, a)->type, *b = operand(dot, b)->type;
+    return dtype_memory_bytes(a->dtype, type_elements(a)) +
+               dtype_memory_bytes(b->dtype, type_elements(b)) <=
+           target->shared_bytes / 2;
+}
+
+bool choose_slices(Kernel *kernel, const Target *target, Op *dot)
 {
     InPlace a, b;
-    if (operand(dot, c)->type->rank != 2 || !find_in_place(dot, DOT_A, &a) ||
-        !find_in_place(dot, DOT_B, &b))
-        return false;
+    if (operand(dot, c)->type->rank != 2) return false;
+    const bool is_a = find_in_place(dot, DOT_A, &a), is_b = find_in_place(dot, DOT_B, &b);
+    if (!is_a || !is_b) {
+        if (operand_registers(kernel, dot) <= target->registers_per_thread ||
+            !fits_shared(target, dot))
+            return false;
+        /* what is in place is no more where the other one is stored */
+        a = put_in_place(kernel, dot, DOT_A);
+        b = put_in_place(kernel, dot, DOT_B);
+    }
     Builder builder = builder_before(dot);
     Value *operands[3] = {build_in_place(kernel, &builder, &a),
                           build_in_place(kernel, &builder, &b), operand(dot, c)};

@@ -439,7 +439,8 @@ static bool is_held_often(const Classes *classes, const Value *value)
     const Layout *layout = classes->layouts[class];
     if (classes->asked[class]) return false;
     inference_enter(classes->inference, value->op ? value->op : value->region->first);
-    const int64_t share = type_elements(value->type) / (WARP_SIZE * classes->inference->warps);
+    const int warps = classes->inference->warps;
+    const int64_t share = type_elements(value->type) / (warps > 0 ? WARP_SIZE * warps : 1);
     return layout_registers(layout) > (share > 1 ? share : 1);
 }
 

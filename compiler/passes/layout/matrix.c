@@ -126,7 +126,7 @@ static void choose_instruction(Op *dot, void *context)
     if (!fault) return;
     const MmaKind *kind = find_kind(dot, choice->target);
     remark_dot(choice, dot, kind, fault);
-    if (!kind && choose_slices(choice->kernel, dot)) return;
+    if (!kind && choose_slices(choice->kernel, choice->target, dot)) return;
     const int warps = power_of_two_below(group_warps(op_threads(dot)));
     Interner *names = choice->kernel->session->names;
     op_set_text(dot, ATTR_instruction, intern_text(names, kind ? kind->name : "fma"));

@@ -16,8 +16,9 @@ typedef struct InPlace {
 bool find_in_place(const Op *dot, DotOperand operand, InPlace *out);
 /* The tile as the dot sees it. */
 Value *build_in_place(const Kernel *kernel, Builder *builder, const InPlace *place);
-/* A dot by fma whose operands both lie in shared memory reads them there; true if it does. */
-bool choose_slices(Kernel *kernel, Op *dot);
+/* A dot by fma whose operands both lie in shared memory reads them there, or, where they are more
+ * than a thread has registers, are stored there; true if it does. */
+bool choose_slices(Kernel *kernel, const Target *target, Op *dot);
 
 /* A matrix product, by registers or in shared memory. */
 bool is_dot(const Op *op);
