@@ -190,7 +190,7 @@ Object *core_element_atomic(Eval *eval, const Bound *bound)
     Value *old = core_build(eval, OP_element_atomic, 3 + operands[0]->type->rank, operands,
                             type_scalar(core_types(eval), dtype));
     atomic_set_words(old->op, &words);
-    mark_once(eval, old->op);
+    if (argument_absent(bound->values[7])) mark_once(eval, old->op);
     return object_ir(eval, old);
 }
 
