@@ -15,7 +15,21 @@ from tilec import device, native
 lock = threading.RLock()
 
 
+_chosen = None  # by the program
+
+
+def keep_in(folder):
+    """The program chooses where compiled code is kept."""
+    global _chosen
+    _chosen = folder
+    the.leave()
+
+
 def cache_folder():
+    return default_folder() if _chosen is None else _chosen
+
+
+def default_folder():
     given = os.environ.get("TILE_CACHE")
     if given is not None:
         return given or None

@@ -123,3 +123,26 @@ wp.launch(gone.good, dim=1, inputs=[x[1:]])
 print(x.numpy()[:2], kept())
 END
 python3 -m tilec run builds.py
+cat >cached.py <<'END'
+import os
+
+import warp as wp
+import warp.config
+from warp._src import build
+
+
+@wp.kernel
+def fill(x: wp.array[float]):
+    x[wp.tid()] = 1.0
+
+
+warp.config.kernel_cache_dir = "kept"
+os.makedirs("kept/wp_old")
+wp.init()
+print(os.path.relpath(wp.config.kernel_cache_dir), wp.config is warp.config)
+wp.launch(fill, dim=1, inputs=[wp.zeros(1, dtype=float)])
+print(len(os.listdir(wp.config.kernel_cache_dir)) > 0)
+build.init_kernel_cache(wp.config.kernel_cache_dir)
+print(os.path.relpath(wp.config.kernel_cache_dir))
+END
+python3 -m tilec run cached.py 2>&1 | sed "s#$(realpath "$TMP")#TMP#"

@@ -1,6 +1,7 @@
 """Warp, compiled by tilec: kernels go to libtilec, arrays and launches are here."""
 
 import enum as _enum
+import os as _os
 import sys as _sys
 import types as _types_module
 
@@ -75,9 +76,15 @@ config = _Config(quiet=True, verify_fp=False, verify_cuda=False, mode="release",
                  LaunchArrayAccessMode=_LaunchArrayAccessMode, DeterministicMode=DeterministicMode,
                  launch_array_access_mode=_LaunchArrayAccessMode.RELAXED, deterministic=DeterministicMode.NOT_GUARANTEED)
 
+_sys.modules[f"{__name__}.config"] = config
+
 
 def init():
-    """There is nothing to set up."""
+    """Where the program chooses a folder for compiled code, that is it."""
+    from warp._src import build
+
+    if (config.kernel_cache_dir or _os.environ.get("WARP_CACHE_PATH")) and build._resolved_kernel_cache_dir is None:
+        build.init_kernel_cache(config.kernel_cache_dir)
 
 
 def _module_of(module):
