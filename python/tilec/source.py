@@ -248,7 +248,7 @@ def module_of(functions, path, name, node=None, version=None):
 # ---- definitions ----
 
 
-def _cells(function):
+def cells(function):
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
@@ -298,7 +298,7 @@ def _located(value, path, line, around, functions, module_name):
         if name in mentioned and name != value.__name__:
             names[name] = found
     for function in functions:
-        names.update({name: found for name, found in _cells(function).items() if name not in (value.__name__, "__class__")})
+        names.update({name: found for name, found in cells(function).items() if name not in (value.__name__, "__class__")})
     module = module_of(functions, path, module_name, node, version)
     return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), ")"))
 
@@ -343,7 +343,7 @@ def _lambda_node(value):
 def lambda_text(value):
     """The expression that a function without a name is, in one whose parameters are the names around it."""
     node = _lambda_node(value)
-    around = _cells(value)
+    around = cells(value)
     for part in ast.walk(node.body):
         if isinstance(part, ast.Name) and part.id in value.__globals__ and part.id not in value.__code__.co_varnames:
             around.setdefault(part.id, value.__globals__[part.id])

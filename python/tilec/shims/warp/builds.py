@@ -3,15 +3,18 @@
 import ctypes
 import operator
 import re
+import types
 import weakref
 
 from tilec import device as _device
 from tilec import native as _native
 from tilec import session as _session
+from tilec import source as _source
 from tilec.kernels import structure as _structure
 from tilec.session import Text as _Text
 from warp import devices as _devices
 from warp import driver as _driver
+from warp.digest import codes
 
 MOST_THREADS = 1024  # of a block
 MOST_CLUSTER = 16  # blocks that Warp lets a cluster have
@@ -171,6 +174,11 @@ class ModuleExec:
         clusters = cluster_of(kernel) if self.compile_arch is not None and self.compile_arch >= 90 else 1
         return Hooks(self._entry(kernel), None, clusters)
 
+    @property
+    def kernel_hooks(self):
+        """What there is of each kernel."""
+        return self.entries
+
     def load(self, module):
         if not self.is_loaded:
             for kernel in module.concrete():
@@ -181,6 +189,30 @@ class ModuleExec:
                         raise
             self.is_loaded = True
         return self
+
+
+def _mentioned(function):
+    """What names in a function's text mean, also those of modules."""
+    names = [name for code in codes(function.__code__) for name in (*code.co_names, *code.co_freevars)]
+    known = {**function.__globals__, **_source.cells(function)}
+    for name in names:
+        found = known.get(name)
+        yield found
+        if isinstance(found, types.ModuleType):
+            for other in names:
+                yield vars(found).get(other)
+
+
+def functions_of(function, seen=None):
+    """The functions that a kernel calls, and those that these call."""
+    from warp.launches import Function
+
+    seen = {} if seen is None else seen
+    for one in _mentioned(function):
+        if isinstance(one, Function) and id(one) not in seen:
+            seen[id(one)] = one
+            functions_of(one.func, seen)
+    return list(seen.values())
 
 
 class Loaded:
@@ -203,6 +235,18 @@ class Loaded:
     def _get_live_kernels(self):
         return list(self.made)
 
+    @property
+    def references(self):
+        """The modules whose functions its kernels call."""
+        return {one.module for kernel in self._get_live_kernels() for one in functions_of(kernel.func)} - {self}
+
+    @property
+    def dependents(self):
+        """The modules whose kernels call its functions."""
+        from warp import launches
+
+        return {one for one in map(launches.get_module, launches.modules()) if self in one.references}
+
     def resolve_options(self, config):
         """The options with which its kernels are compiled: what it leaves open, the configuration says."""
         return {name: getattr(config, name, None) if value is None else value for name, value in self.options.items()}
@@ -219,11 +263,11 @@ class Loaded:
         return found
 
     def load(self, device=None, block_dim=None):
-        """Compiles its kernels."""
+        """Each kernel is compiled when it is asked for; wp.load_module() asks for all."""
         device = _devices.get_device(device)
         if block_dim is None:
             block_dim = 1 if device.is_cpu else self.options["block_dim"]
-        return self.note(device, launch_block_dim(device, block_dim)).load(self)
+        return self.note(device, launch_block_dim(device, block_dim))
 
     def unload(self):
         self.execs.clear()
@@ -231,15 +275,10 @@ class Loaded:
 
 
 def load_on(module, device, block_dim=None):
-    """What is there already is enough where no number of threads is asked for."""
-    if block_dim is not None:
-        module.load(device, block_dim)
-        return
-    there = [threads for context, threads in module.execs if context == device.context]
-    for threads in there:
-        module.execs[device.context, threads].load(module)
-    if not there:
-        module.load(device)
+    """Compiles its kernels. What is there already is enough where no number of threads is asked for."""
+    there = [one for (context, _), one in module.execs.items() if context == device.context] if block_dim is None else []
+    for one in there or [module.load(device, block_dim)]:
+        one.load(module)
 
 
 # ---- what the driver says ----

@@ -12,12 +12,12 @@ import numpy
 from warp.types import Struct, _Numbers, _Type, scalar_base
 
 
-def _codes(code):
+def codes(code):
     """A function's, and those of the functions in it."""
     yield code
     for one in code.co_consts:
         if isinstance(one, python.CodeType):
-            yield from _codes(one)
+            yield from codes(one)
 
 
 @functools.lru_cache(maxsize=None)
@@ -89,7 +89,7 @@ class Digest:
                 known[name] = cell.cell_contents
             except ValueError:  # not assigned yet
                 self.add("unassigned", name)
-        mentioned = {name for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)}
+        mentioned = {name for code in codes(function.__code__) for name in (*code.co_names, *code.co_freevars)}
         for name in sorted(mentioned):
             if name in known:
                 self.add(name).value(known[name])

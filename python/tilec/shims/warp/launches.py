@@ -155,7 +155,9 @@ class Kernel:
         self.key = self.__name__ = key or func.__name__
         self.around = around
         self.module = module if isinstance(module, Module) else get_module(func.__module__)
-        self.options = {**(options or {}), **_checked_options(more, launch_bounds)}
+        own = {"enable_backward": enable_backward, "grid_stride": grid_stride, "launch_bounds": launch_bounds}
+        self.options = {**(options or {}), **{name: value for name, value in own.items() if value is not None},
+                        **_checked_options(more, launch_bounds)}
         self.more_options = {name: self.options[name] for name in more if name in self.options}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
@@ -165,7 +167,8 @@ class Kernel:
         self.most_threads = bounds or 1024
         self.grid_stride = grid_stride
         self.calls = {}
-        self.overloads = {}
+        self.overloads = {}  # by their signatures
+        self.instances = {}  # those of launches
         self.parameters = list(inspect.signature(func).parameters)
         self.kinds = {name: as_type(kind) if isinstance(kind, type) else kind for name, kind in _annotations(func).items()}
         self.open = [name for name in self.parameters if remote is None and _is_open(self.kinds.get(name))]
@@ -191,6 +194,8 @@ class Kernel:
     def __tile_remote__(self):
         if not self.is_instance and self.ordered != self.is_ordered():
             self.forget()
+        if self.remote is None and self.is_instance:
+            self.remote = _overloaded(self.parent(), self.own_kinds)
         if self.remote is None:
             self.ordered = self.is_ordered()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
@@ -199,10 +204,10 @@ class Kernel:
         return self.remote
 
     def forget(self):
-        if not self.is_instance:
-            self.remote = None
         self.calls.clear()
-        self.overloads.clear()
+        for one in [self, *self.overloads.values()] if not self.is_instance else []:
+            one.remote = None
+            one.calls.clear()
 
     def told_kinds(self):
         """What annotations are that were evaluated in a function around the kernel's: their text may mean nothing, or something
@@ -228,9 +233,27 @@ class Kernel:
         named = dict(zip(self.parameters, values))
         kinds = {name: _kind_of(named[name]) for name in self.open if named[name] is not None}
         key = tuple([(type(kind), kind.ndim, kind.dtype) if hasattr(kind, "ndim") else kind for kind in kinds.values()])
-        if key not in self.overloads:
-            self.overloads[key] = overload(self, kinds)
-        return self.overloads[key]
+        if key not in self.instances:
+            self.instances[key] = self.add_overload(kinds)
+        return self.instances[key]
+
+    def add_overload(self, kinds):
+        """The kernel for parameters of these types, by their names or one for each; of the same types it is the same one."""
+        if not isinstance(kinds, dict):
+            if len(kinds) != len(self.parameters):
+                raise RuntimeError(f"Invalid number of arguments for kernel {self.key}: {len(kinds)} types for {len(self.parameters)}")
+            kinds = dict(zip(self.parameters, kinds))
+        for name in kinds:
+            if name not in self.parameters:
+                raise RuntimeError(f"Invalid argument name '{name}' in overload of kernel {self.key}")
+        kinds = {name: _described(kind) for name, kind in kinds.items()}
+        signature = _signature({**self.kinds, **kinds}[name] if name in kinds or name in self.kinds else None for name in self.parameters)
+        if signature not in self.overloads:
+            made = Kernel(self.func, self.key, self.module, self.options, self.around, remote=_overloaded(self, kinds))
+            made.parent, made.own_kinds = weakref.ref(self), kinds
+            made.kinds.update(kinds)
+            self.overloads[signature] = made
+        return self.overloads[signature]
 
     def callee(self, shape, on_host=False):
         if (shape, on_host) not in self.calls:
@@ -287,7 +310,7 @@ class Module(_builds.Loaded):
         for name, value in sorted(self.options.items()):
             made.add(name).value(getattr(config, name, None) if value is None else value)
         for kernel in sorted(self.kernels.values(), key=lambda one: one.key):
-            made.kernel(kernel).several("overloads", [part for key in sorted(kernel.overloads, key=repr) for part in key])
+            made.kernel(kernel).several("overloads", sorted(kernel.overloads))
         return made.bytes()
 
     def get_module_hash(self, block_dim=None):
@@ -379,12 +402,33 @@ def kernel(f=None, *, enable_backward=None, module=None, module_options=None, na
 def overload(kernel, arg_types=None):
     if isinstance(kernel, Function) or not isinstance(kernel, Kernel):
         return kernel  # of a function: its body is looked for when a kernel calls it
-    if arg_types is None:
-        return kernel
-    given = arg_types if isinstance(arg_types, dict) else dict(zip(kernel.parameters, arg_types))
-    texts = [_Text(f"{name!r}: ", _annotation_text(kind), ", ") for name, kind in given.items()]
-    remote = _Remote(_Text(_session.module("warp"), ".overload(", kernel.__tile_remote__(), ", {", *texts, "})"))
-    return Kernel(kernel.func, kernel.key, around=kernel.around, remote=remote)
+    return kernel if arg_types is None else kernel.add_overload(arg_types)
+
+
+def _overloaded(kernel, kinds):
+    texts = [_Text(f"{name!r}: ", _annotation_text(kind), ", ") for name, kind in kinds.items()]
+    return _Remote(_Text(_session.module("warp"), ".overload(", kernel.__tile_remote__(), ", {", *texts, "})"))
+
+
+def _described(kind):
+    """What an annotation says; an array is one like it."""
+    from warp.arrays import array, array_annotation
+
+    if isinstance(kind, array):
+        return array_annotation(kind.dtype, kind.ndim)
+    return as_type(kind) if isinstance(kind, type) else kind
+
+
+def _signature(kinds):
+    from warp.codes import get_type_code
+
+    found = []
+    for kind in kinds:
+        try:
+            found.append(get_type_code(kind))
+        except TypeError:
+            found.append(repr(kind))
+    return "_".join(found)
 
 
 def _annotation_text(kind):
