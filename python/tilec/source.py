@@ -171,7 +171,7 @@ def _is_elsewhere(value, folder):
 
 def _is_plain(value):
     """Whether it is told; a Remote is as the program has it, too."""
-    if isinstance(value, Remote):
+    if isinstance(value, Remote) or getattr(type(value), "__tile_plain__", False):
         return True
     if isinstance(value, tuple):
         return all([_is_plain(item) for item in value])
@@ -276,6 +276,12 @@ def surroundings(depth=1):
     """The names of the functions around a decorator's use, which annotations are of: for it to keep."""
     frame = sys._getframe(depth + 1)
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
+
+
+def node_of(function):
+    """The text of a function."""
+    path = function.__code__.co_filename
+    return file_of(readable(path, _version_of(function))).node(function.__name__, function.__code__.co_firstlineno)
 
 
 _definitions = {}

@@ -12,6 +12,7 @@ from tilec import session as _session
 from tilec import source as _source
 from tilec.kernels import structure as _structure
 from tilec.session import Text as _Text
+from warp import bounds as _bounds
 from warp import devices as _devices
 from warp import driver as _driver
 from warp.digest import codes
@@ -247,9 +248,15 @@ class Loaded:
 
         return {one for one in map(launches.get_module, launches.modules()) if self in one.references}
 
-    def resolve_options(self, config):
+    @staticmethod
+    def _get_kernel_tid_extent_limit(kernel):
+        """How many coordinates the kernel asks for, whose extents have a limit."""
+        return _bounds.tid_rank(kernel.func)
+
+    def resolve_options(self, config, block_dim=None):
         """The options with which its kernels are compiled: what it leaves open, the configuration says."""
-        return {name: getattr(config, name, None) if value is None else value for name, value in self.options.items()}
+        found = {name: getattr(config, name, None) if value is None else value for name, value in self.options.items()}
+        return found if block_dim is None else {**found, "block_dim": block_dim}
 
     def note(self, device, block_dim):
         """It is used there with so many threads; what is compiled for it is found when it is launched."""
@@ -259,7 +266,7 @@ class Loaded:
             from warp import config
 
             found = self.execs[key] = ModuleExec(self, device, block_dim)
-            self.resolved_options[block_dim] = {**self.resolve_options(config), "block_dim": block_dim}
+            self.resolved_options[block_dim] = self.resolve_options(config, block_dim)
         return found
 
     def load(self, device=None, block_dim=None):

@@ -183,6 +183,8 @@ def _kind_made(form, structs):
 
 
 class Builtin:
+    __tile_plain__ = True  # a name of a program's that it is bound to means it in kernels, too
+
     def __init__(self, name, remote):
         self.key = self.__name__ = name
         self.remote = remote
@@ -237,3 +239,24 @@ class Builtin:
         reals, wholes = results[0].numpy(), results[1].numpy()
         leaves = _leaf_forms(form)
         return _made(form, iter([reals[i] if "float" in leaf else int(wholes[i]) for i, leaf in enumerate(leaves)]))
+
+
+class Builtins:
+    """The functions of kernels, by their names."""
+
+    def __getitem__(self, name):
+        import warp
+
+        found = getattr(warp, name, None)
+        if not isinstance(found, Builtin):
+            raise KeyError(name)
+        return found
+
+    def get(self, name, default=None):
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def __contains__(self, name):
+        return self.get(name) is not None

@@ -21,6 +21,7 @@ from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import joined as _joined
 from warp import access as _access
+from warp import bounds as _bounds
 from warp import builds as _builds
 from warp import devices as _devices
 from warp import graphs as _graphs
@@ -295,9 +296,11 @@ class Module(_builds.Loaded):
         super().__init__()
         self.name = name
         self.options = {
-            "max_unroll": 16, "enable_backward": True, "fast_math": False, "fuse_fp": True, "lineinfo": False, "cuda_output": None, "mode": None,
-            "optimization_level": None, "block_dim": 256, "compile_time_trace": False, "strip_hash": False, "extra_build_options": None,
-            "deterministic": config.deterministic, "deterministic_max_records": 0,
+            "max_unroll": config.max_unroll, "enable_backward": config.enable_backward, "enable_mathdx_gemm": None,
+            "enable_mathdx_solver": None, "enable_mathdx_fft": None, "fast_math": False, "fuse_fp": True, "lineinfo": False,
+            "cuda_output": None, "mode": None, "optimization_level": None, "cpu_compiler_flags": None, "block_dim": 256,
+            "compile_time_trace": False, "strip_hash": False, "extra_build_options": None, "deterministic": config.deterministic,
+            "deterministic_max_records": 0, "default_grid_stride": None,
         }
         self.kernels, self.functions, self.structs = {}, {}, {}
         self.made = weakref.WeakSet()  # its kernels, of one name, too
@@ -598,6 +601,8 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     inputs, outputs = list(inputs or []), list(outputs or [])
     device = stream.device if device is None and isinstance(stream, _devices.Stream) else _devices.get_device(device)
     block_dim = _block_dim(device, block_dim)
+    dim = _bounds.checked_dim(_bounds.canonical_dim(dim))
+    _bounds.check_extents(kernel, dim)
     _check_clusters(word, kernel, dim, block_dim, device, max_blocks)
     _access.check_launch(kernel, [*inputs, *outputs], device)
     if kernel.is_ordered() and device.is_cuda:
@@ -625,6 +630,8 @@ class Launch:
         self.values = [_missing(kernel.kinds.get(name)) for name in kernel.parameters]
         self.gradients = [None] * len(self.values)
         self.raw = set()  # arguments that were given as C has them
+        self.own_bounds = None
+
     def set_param_at_index(self, index, value, adjoint=False):
         if adjoint:
             self.gradients[index] = value
@@ -640,8 +647,16 @@ class Launch:
             self.set_param_at_index(index, value)
 
     def set_dim(self, dim):
+        dim = _bounds.checked_dim(_bounds.canonical_dim(dim))
+        _bounds.check_extents(self.kernel, dim)
         _check_clusters(self.word, self.kernel, dim, self.block_dim, _devices.get_device(self.device), self.max_blocks)
-        self.dim = dim
+        self.dim, self.own_bounds = dim, None
+
+    @property
+    def bounds(self):
+        if self.own_bounds is None:
+            self.own_bounds = _bounds.bounds_of(self.dim, self.kernel)
+        return self.own_bounds
 
     @property
     def module_exec(self):
@@ -668,7 +683,7 @@ class Launch:
     def params(self):
         """The extents, the arguments and the gradients, as a launch is given them."""
         missing = [_missing(self.kernel.kinds.get(name)) for name in self.kernel.parameters] if self.adjoint else []
-        return [self.dim, *self.values, *[zero if one is None else one for one, zero in zip(self.gradients, missing)]]
+        return [self.bounds, *self.values, *[zero if one is None else one for one, zero in zip(self.gradients, missing)]]
 
     def launch(self, stream=None):
         if self.raw:
@@ -683,7 +698,8 @@ def _command(word, kernel, dim, values, gradients, block_dim, adjoint, device, s
     _access.check_launch(kernel, values, device)
     made = Launch(kernel, device=device, block_dim=block_dim, adjoint=adjoint)
     made.stream = stream
-    made.word, made.dim, made.values = word, dim, [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, values)]
+    made.word, made.values = word, [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, values)]
+    made.set_dim(dim)
     made.gradients[: len(gradients)] = gradients
     return made
 

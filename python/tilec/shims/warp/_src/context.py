@@ -1,6 +1,7 @@
 """What the tests ask of the runtime: what cuBLASDx and cuFFTDx do there is compiled here."""
 
 import ctypes
+import operator  # noqa: F401
 import types
 
 from warp import access as _access
@@ -11,6 +12,11 @@ from warp import memory as _memory
 from warp import order as _order
 from warp._src import absent
 from warp._src.logger import log_warning  # noqa: F401
+from warp.bounds import bounds_of as _build_kernel_launch_bounds  # noqa: F401
+from warp.bounds import bounds_of_tuple as _build_launch_bounds_from_tuple  # noqa: F401
+from warp.bounds import canonical_dim as _canonicalize_dim  # noqa: F401
+from warp._src.codegen import WarpCodegenError  # noqa: F401
+from warp.builtins import Builtins as _Builtins
 from warp.builds import ModuleExec  # noqa: F401
 from warp.builds import launch_block_dim as _resolve_launch_block_dim  # noqa: F401
 from warp.launches import Function, Kernel, Launch, Module, get_module  # noqa: F401
@@ -83,6 +89,8 @@ core.wp_apic_get_cuda_recording_state, core.wp_apic_end_recording = _recording, 
 runtime = _Runtime(
     toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True, llvm=None, core=core, rename_device=_devices.rename_device,
     verify_cuda_device=lambda device=None: None, get_error_string=_builds.error_text)
+
+builtin_functions = _Builtins()
 
 
 def init():

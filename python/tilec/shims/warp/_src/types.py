@@ -3,6 +3,8 @@
 from warp import types as _types
 from warp._src import absent
 from warp.types import *  # noqa: F403
+from warp.bounds import classes as _launch_bounds_classes  # noqa: F401
+from warp.bounds import launch_bounds_t  # noqa: F401
 from warp.types import _Numbers  # noqa: F401
 
 _absent = absent(__name__)
