@@ -24,6 +24,7 @@ from warp import graphs as _graphs
 from warp import launches as _launches
 from warp import maps as _maps
 from warp import memory as _memory
+from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types, utils
 from warp._src import context
@@ -37,7 +38,7 @@ from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
 for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
-    for _name in dir(_module):
+    for _name in _builds.__all__ if _module is _builds else dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
 for _kind in [*types.scalar_types, types.bool, types.handle]:
@@ -138,9 +139,12 @@ clear_lto_cache = clear_kernel_cache
 
 
 class _Warp(_modules.DialectModule):
-    described = frozenset(["tile", "tile_stack", "ref", "Int", "Float", "Scalar"])
+    described = frozenset(["tile_stack", "ref", "Int", "Float", "Scalar"])
 
     def __getattr__(self, name):
+        if name == "tile":
+            self.__dict__[name] = _subscripts.Tiles(_Text(self.__dict__["_remote"], ".tile"))
+            return self.__dict__[name]
         kind = types.by_name(name)
         if kind is not None:
             self.__dict__[name] = kind

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+from typing import Any as _Any
 
 import numpy
 
@@ -91,22 +92,59 @@ class _Foreign(_Memory):
             self.bytes = numpy.ctypeslib.as_array((ctypes.c_uint8 * max(count, 1)).from_address(facts.pointer))
 
 
-class array_annotation:
-    """What wp.array(dtype=float) says of a parameter."""
+class array_annotation_base:
+    """What wp.array[float] and the like say of a parameter."""
+
+    __slots__ = "dtype", "ndim", "_vars"
+    memory_kind = _memory.MemoryKind.UNKNOWN
+    _said, _many = "array", True  # as a program writes it, and whether array2d is such a name
 
     def __init__(self, dtype, ndim):
         self.dtype = as_type(dtype)
         self.ndim = ndim
+        self._vars = None
 
     @property
-    def memory_kind(self):
-        return self._memory_kind()
+    def vars(self):
+        """The fields that kernels read."""
+        if self._vars is None:
+            self._vars = {"shape": _types.vector(4, int)}
+        return self._vars
 
-    def _memory_kind(self):
-        return _memory.MemoryKind.UNKNOWN
+    def __ctype__(self):
+        raise TypeError(f"{self!r} says what an array is, and is none")
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.ndim == other.ndim and self.dtype is other.dtype
+
+    def __hash__(self):
+        return hash((self._said, self.ndim, id(self.dtype)))
+
+    def __or__(self, other):
+        from warp.subscripts import union
+
+        return union(self, other)
+
+    def __ror__(self, other):
+        from warp.subscripts import union
+
+        return union(other, self)
+
+    def __call__(self, *ignored):
+        """Callable, as typing takes nothing else for a type."""
+        raise TypeError(f"{self!r} says what an array is, and makes none")
 
     def __repr__(self):
-        return f"array(ndim={self.ndim}, dtype={self.dtype})"
+        said, dtype = self._said, _types.said(self.dtype)
+        if self.ndim == 1:
+            return f"wp.{said}[{dtype}]"
+        if self._many and self.ndim is not _Any:
+            return f"wp.{said}{self.ndim}d[{dtype}]"
+        return f"wp.{said}[{dtype}, {'Any' if self.ndim is _Any else f'Literal[{self.ndim}]'}]"
+
+
+class array_annotation(array_annotation_base):
+    __slots__ = ()
 
 
 def _code(kind):
@@ -138,9 +176,11 @@ class _ArrayClass(type):
     def __getitem__(cls, dtype):
         rank = getattr(cls, "_rank", 1)
         if isinstance(dtype, tuple):
-            literal = dtype[1]
-            rank = literal if isinstance(literal, int) else literal.__args__[0]
-            dtype = dtype[0]
+            from warp.subscripts import rank_of
+
+            if rank != 1 or len(dtype) != 2:
+                raise TypeError(f"{cls.__name__}[...] takes a single type parameter, got {dtype}")
+            dtype, rank = dtype[0], rank_of(dtype[1])
         return cls._said(dtype, rank)
 
 
@@ -595,11 +635,11 @@ class array4d(array):
 class indexed_annotation(array_annotation):
     """What wp.indexedarray[float] says of a parameter."""
 
+    __slots__ = ()
+    _said, _many = "indexedarray", False
+
     def _memory_kind(self):
         raise AttributeError("an indexed array's memory is of its parts' kinds")
-
-    def __repr__(self):
-        return f"indexedarray(ndim={self.ndim}, dtype={self.dtype})"
 
     def __tile_text__(self):
         return _Text(_session.module("warp"), ".indexedarray(dtype=", _session.text_of(self.dtype), f", ndim={self.ndim})")

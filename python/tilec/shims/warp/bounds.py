@@ -99,8 +99,10 @@ class _Reader(ast.NodeVisitor):
         else:
             self.visit(node.value)
         for target in node.targets:
+            if not isinstance(target, ast.Name):
+                self.visit(target)
             for part in ast.walk(target):
-                if isinstance(part, ast.Name):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                     self.local[part.id] = self.value(node.value) if isinstance(target, ast.Name) else None
 
     def visit_Call(self, node):

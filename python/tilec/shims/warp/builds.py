@@ -15,7 +15,7 @@ from tilec.session import Text as _Text
 from warp import bounds as _bounds
 from warp import devices as _devices
 from warp import driver as _driver
-from warp.digest import codes
+from warp.digest import codes as _codes
 
 MOST_THREADS = 1024  # of a block
 MOST_CLUSTER = 16  # blocks that Warp lets a cluster have
@@ -158,7 +158,7 @@ class ModuleExec:
     def __init__(self, module, device, block_dim):
         self.device, self.block_dim = device, block_dim
         self.module_name = module.name
-        self.module_hash = module.get_module_hash(block_dim)
+        self.module = weakref.ref(module)
         self.compile_arch = device.get_cuda_compile_arch() if device.is_cuda else None
         self.entries = weakref.WeakKeyDictionary()
         self.is_loaded = False
@@ -174,6 +174,10 @@ class ModuleExec:
     def get_kernel_hooks(self, kernel):
         clusters = cluster_of(kernel) if self.compile_arch is not None and self.compile_arch >= 90 else 1
         return Hooks(self._entry(kernel), None, clusters)
+
+    @property
+    def module_hash(self):
+        return self.module().get_module_hash(self.block_dim)
 
     @property
     def kernel_hooks(self):
@@ -194,7 +198,7 @@ class ModuleExec:
 
 def _mentioned(function):
     """What names in a function's text mean, also those of modules."""
-    names = [name for code in codes(function.__code__) for name in (*code.co_names, *code.co_freevars)]
+    names = [name for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)]
     known = {**function.__globals__, **_source.cells(function)}
     for name in names:
         found = known.get(name)

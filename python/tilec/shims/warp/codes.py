@@ -5,6 +5,7 @@ from typing import Any
 from warp import arrays as _arrays
 from warp import fabric as _fabric
 from warp import types as _types
+from warp.subscripts import is_tile
 
 ARRAY_TYPE_REGULAR, ARRAY_TYPE_INDEXED, ARRAY_TYPE_FABRIC, ARRAY_TYPE_FABRIC_INDEXED = range(4)
 _SAID = ((_arrays.fixed_annotation, "fixedarray"), (_arrays.indexed_annotation, "indexedarray"),
@@ -32,6 +33,11 @@ def concrete_array_type(value):
     """The class of an array, or of what an annotation says, whatever derives from it; of other things their type."""
     name = _family(value)
     return type(value) if name is None else _FAMILIES[name]
+
+
+def matches_array_class(value, family):
+    """Whether it is an array of the family, or what an annotation says of one is."""
+    return _FAMILIES.get(_family(value)) is family
 
 
 def array_type_id(value):
@@ -62,6 +68,9 @@ def get_type_code(kind):
         if kind not in _SCALARS:
             raise TypeError(f"Unrecognized type: {kind}")
         return _SCALARS[kind]
+    if is_tile(kind):
+        extents = "?" if kind.shape is Any else "x".join([str(extent) for extent in kind.shape])
+        return f"t{extents}{get_type_code(kind.dtype)}"
     name = _family(kind)
     if name is None:
         raise TypeError(f"Unrecognized type: {kind}")

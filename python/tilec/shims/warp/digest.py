@@ -9,6 +9,7 @@ import types as python
 
 import numpy
 
+from tilec.modules import Described
 from warp.types import Struct, _Numbers, _Type, scalar_base
 
 
@@ -70,6 +71,8 @@ class Digest:
             return self.add("type", value.__module__, value.__qualname__)
         if isinstance(value, enum.EnumMeta):
             return self.several("enum", [part for one in value for part in (one.name, one.value)])
+        if isinstance(value, Described):
+            return self.add("described", repr(value)) if kind is not Described else self.unknown(value)
         if hasattr(value, "dtype") and isinstance(getattr(value, "ndim", None), int) and "annotation" in kind.__name__:
             return self.add(kind.__name__, str(value.ndim)).value(value.dtype)
         if kind.__name__ == "Builtin":

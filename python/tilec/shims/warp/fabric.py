@@ -9,14 +9,13 @@ from warp.arrays import _ArrayClass, array_annotation
 
 
 class fabric_annotation(array_annotation):
-    _word = "fabricarray"
-
-    def __repr__(self):
-        return f"{self._word}(ndim={self.ndim}, dtype={self.dtype})"
+    __slots__ = ()
+    _said, _many = "fabricarray", False
 
 
 class indexed_fabric_annotation(fabric_annotation):
-    _word = "indexedfabricarray"
+    __slots__ = ()
+    _said = "indexedfabricarray"
 
 
 class _FabricClass(_ArrayClass):

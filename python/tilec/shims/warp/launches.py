@@ -1,5 +1,6 @@
 """Kernels, functions and launches."""
 
+import ast
 import ctypes
 import inspect
 import math
@@ -25,8 +26,10 @@ from warp import bounds as _bounds
 from warp import builds as _builds
 from warp import devices as _devices
 from warp import graphs as _graphs
+from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
+from warp.arrays import array_annotation_base
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
 from warp.types import Struct, StructInstance, _Composite, _Type, as_type, scalar_base
@@ -46,6 +49,7 @@ class Function:
         known[self.key] = self
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
+        _subscripts.check_no_union(function, _annotations(function))
 
     @property
     def module(self):
@@ -171,7 +175,9 @@ class Kernel:
         self.overloads = {}  # by their signatures
         self.instances = {}  # those of launches
         self.parameters = list(inspect.signature(func).parameters)
-        self.kinds = {name: as_type(kind) if isinstance(kind, type) else kind for name, kind in _annotations(func).items()}
+        annotations = _annotations(func)
+        _subscripts.check_no_union(func, annotations)
+        self.kinds = {name: as_type(kind) if isinstance(kind, type) else kind for name, kind in annotations.items()}
         self.open = [name for name in self.parameters if remote is None and _is_open(self.kinds.get(name))]
         self.is_generic = len(self.open) > 0
         if remote is None:
@@ -210,10 +216,17 @@ class Kernel:
             one.remote = None
             one.calls.clear()
 
+    def says_by_types(self):
+        """Whether an annotation is by what Python alone has."""
+        known, said = self.func.__globals__, set()
+        for name in _source.node_of(self.func).args.args:
+            said |= {part.id for part in ast.walk(name) if isinstance(part, ast.Name)}
+        return any([getattr(known.get(name), "__tile_told__", False) for name in said])
+
     def told_kinds(self):
         """What annotations are that were evaluated in a function around the kernel's: their text may mean nothing, or something
         else, where the compiler finds it."""
-        if "<locals>" not in self.func.__qualname__:
+        if "<locals>" not in self.func.__qualname__ and not self.says_by_types():
             return
         for name in self.parameters:
             kind = self.kinds.get(name)
@@ -486,6 +499,9 @@ def _accepted(kernel, name, value):
         if value is None:
             raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects {kind.key} but got None")
         return value
+    if isinstance(kind, array_annotation_base) and isinstance(value, (list, tuple, int, float, str, array_annotation_base)):
+        raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects an array of type {types.type_repr(kind)}, "
+                           f"but passed value has type {type(value).__name__}.")
     if not isinstance(kind, _Composite) or isinstance(value, kind):
         return value
     if value is None:

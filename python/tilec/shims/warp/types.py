@@ -231,6 +231,12 @@ class _Composite(type(ctypes.Array), _Type):
 
     __repr__ = _Type.__repr__
 
+    @property
+    def _wp_generic_type_hint_(cls):
+        from warp.subscripts import FAMILIES
+
+        return FAMILIES[cls._family_]
+
 
 def _legacy():
     import warp
@@ -591,6 +597,7 @@ def _numbers(family, shape, dtype):
     if key not in _made:
         names = {"_family_": family, "_shape_": tuple(shape), "_dtype": dtype, "_wp_scalar_type_": dtype,
                  "_wp_generic_type_str_": f"{_FAMILY[family]}_t", "_length_": math.prod(shape), "_type_": dtype._type_, "_numpy": dtype._numpy, "__module__": __name__}
+        names["_wp_type_params_"] = [*shape, dtype]
         if family == "transformation":
             names.update(_PARTS)
         _made[key] = _Composite(_name_of(family, shape, dtype), (_Numbers,), names)
@@ -612,6 +619,8 @@ def vector(length, dtype=float):
 
 
 def matrix(shape, dtype=float):
+    if len(shape) != 2:
+        raise ValueError(f"Matrix shape must have exactly two dimensions, got {len(shape)} dimension{'s'[: len(shape) != 1]} in shape {tuple(shape)}")
     return _numbers("matrix", shape, dtype)
 
 
@@ -1013,7 +1022,27 @@ def types_equal(a, b):
 
 
 def type_repr(kind):
+    if hasattr(kind, "ndim") and hasattr(kind, "dtype") and not isinstance(kind, type):
+        return f"{getattr(kind, '_said', type(kind).__name__)}(ndim={kind.ndim}, dtype={type_repr(kind.dtype)})"
     return getattr(kind, "__name__", str(kind))
+
+
+def _extents(kind):
+    return {"vector": f"length={kind._shape_[0]}, ", "matrix": f"shape={tuple(kind._shape_)}, "}.get(kind._family_, "")
+
+
+def said(kind):
+    """A type as a program writes it."""
+    from typing import Any
+
+    name = getattr(kind, "__name__", None)
+    if kind is Any:
+        return "Any"
+    if isinstance(kind, Struct):
+        return kind.key
+    if isinstance(kind, _Composite):
+        return f"wp.{name}" if by_name(name) is kind else f"{kind._family_}({_extents(kind)}dtype={type_repr(kind._dtype)})"
+    return f"wp.{name}" if isinstance(kind, _Type) else str(name or kind)
 
 
 def __getattr__(name):

@@ -5,9 +5,12 @@ from warp._src import absent
 from warp.types import *  # noqa: F403
 from warp.bounds import classes as _launch_bounds_classes  # noqa: F401
 from warp.bounds import launch_bounds_t  # noqa: F401
+from warp.subscripts import Matrix, Quaternion, Transformation, Vector, is_tile  # noqa: F401
 from warp.types import _Numbers  # noqa: F401
 
 _absent = absent(__name__)
+_ANNOTATIONS = {"_ArrayAnnotationBase": "array_annotation_base", "_ArrayAnnotation": "array_annotation",
+                "_IndexedArrayAnnotation": "indexed_annotation"}
 
 
 def dtype_from_numpy(kind):
@@ -49,4 +52,8 @@ def __getattr__(name):
 
     if hasattr(codes, name):
         return getattr(codes, name)
+    if name in _ANNOTATIONS:
+        from warp import arrays
+
+        return getattr(arrays, _ANNOTATIONS[name])
     return getattr(_types, name) if hasattr(_types, name) else _absent(name)

@@ -1,0 +1,106 @@
+# Warp's shim: what annotations say by subscripts, the extents of launches, options of modules.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >annotations.py <<'END'
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+import warp as wp
+from warp._src import context
+from warp._src.types import Matrix, Quaternion, Vector, get_type_code, is_tile, launch_bounds_t, matches_array_class
+
+
+def told(function, *arguments, **named):
+    try:
+        return function(*arguments, **named)
+    except (RuntimeError, ValueError, TypeError) as error:
+        print(type(error).__name__, str(error).splitlines()[-1])
+
+
+# ---- types ----
+print(Vector[float, Literal[3]] is wp.vec3, Matrix[wp.float64, 2, 4]._shape_, Quaternion[float] is wp.quat, wp.vec3._wp_generic_type_hint_ is Vector)
+print(Vector[TypeVar("T"), 3].__origin__ is Vector)
+for family, given in ((Vector, float), (Vector, (float, -1)), (Vector, (float, Literal[2, 3])), (wp.array, (float, 5)), (wp.array2d, (float, 2)),
+                      (wp.tile, ()), (wp.tile, (float, 0))):
+    told(family.__getitem__ if not isinstance(family, type) else family.__class_getitem__ if hasattr(family, "__class_getitem__")
+         else type(family).__getitem__.__get__(family), given)
+for kind in (wp.array[float], wp.array4d[wp.uint32], wp.indexedarray[float, Literal[3]], wp.array[wp.types.vector(5, float)], wp.array[float, Any]):
+    print(repr(kind), get_type_code(kind) if kind.ndim is not Any else "")
+print(wp.array[float] == wp.array[wp.float32], wp.array[float] == wp.indexedarray[float], len({wp.array[float], wp.array[wp.float32]}))
+print(wp.array[float] | None, hasattr(wp.array[float], "__dict__"), matches_array_class(wp.array2d[float], wp.array))
+tile = wp.tile[float, Literal[8], 4]
+print(is_tile(tile), tile.shape, wp.tile[float].shape, get_type_code(tile), get_type_code(wp.tile[float]))
+
+
+@wp.kernel
+def lengths(x: wp.array[Vector[wp.float32, Literal[3]]], y: wp.array[float]):
+    y[wp.tid()] = wp.length(x[wp.tid()])
+
+
+@wp.func
+def same(t: wp.tile[float, Literal[8]]) -> wp.tile[float, Literal[8]]:
+    return t
+
+
+@wp.kernel
+def twice(x: wp.array[float]):
+    t = wp.tile_load(x, shape=8)
+    wp.tile_store(x, same(t) * 2.0)
+
+
+x, y = wp.array(np.ones((2, 3)), dtype=wp.vec3), wp.zeros(8, dtype=float)
+wp.launch(lengths, dim=2, inputs=[x, y])
+wp.launch_tiled(twice, dim=1, inputs=[y], block_dim=32)
+print(y.numpy()[:3])
+told(wp.launch, lengths, dim=2, inputs=[[1.0], y])
+told(wp.launch, lengths, dim=2, inputs=[wp.array[wp.vec3], y])
+
+
+def one_of_two(x: wp.array[float] | float):
+    pass
+
+
+told(wp.kernel, one_of_two)
+told(wp.func, one_of_two)
+
+# ---- extents ----
+tid = context.builtin_functions["tid"]
+FALSE = False
+
+
+@wp.kernel
+def scalar(x: wp.array[int]):
+    x[tid()] = 1
+
+
+@wp.kernel
+def pair(x: wp.array2d[int]):
+    i, j = wp.tid()
+    x[i, j] = 1
+
+
+@wp.kernel
+def dead():
+    i = tid() if FALSE else 0
+
+
+most = 2**31
+ints = wp.zeros(4, dtype=int)
+wp.launch(scalar, dim=np.int32(4), inputs=[ints])
+print(ints.numpy())
+command = wp.launch(scalar, dim=(most, 2), inputs=[ints], record_cmd=True)
+print(command.bounds.size, command.bounds.coord_mult, list(command.bounds.shape))
+told(command.set_dim, most + 1)
+told(wp.launch, scalar, dim=(1, -1), inputs=[ints])
+told(wp.launch, scalar, dim=(1, 1, 1, 1, 1), inputs=[ints])
+told(wp.launch, scalar, dim=1.5, inputs=[ints])
+told(wp.launch, pair, dim=(1, most + 1), inputs=[wp.zeros((1, 1), dtype=int)])
+print(wp.launch(dead, dim=most + 1, record_cmd=True).bounds.size, wp.launch(pair, dim=(0, most + 1), inputs=[wp.zeros((1, 1), dtype=int)]))
+print(len(launch_bounds_t((4, 5)).shape), context._canonicalize_dim([np.int64(3), 4]))
+
+# ---- options ----
+print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())
+END
+python3 -m tilec run annotations.py
