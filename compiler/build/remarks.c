@@ -2,6 +2,7 @@
  * where it spills. For remarks the passes run once more, as a build that comes from the cache runs
  * none. What is the same for several architectures, variants and specialisations is said once. */
 #include "build/units.h"
+#include "target/cost.h"
 
 #include <string.h>
 
@@ -56,7 +57,8 @@ static void add_remarks(Remarks *remarks, const Remark *remark, const char *labe
 static int parts_of(const Kernel *kernel, const Target *target)
 {
     int parts = 1;
-    while (kernel->registers_held > target->registers_per_thread * 3 / 4 * parts) parts *= 2;
+    const int most = target->registers_per_thread * COST_HELD_PERCENT / 100;
+    while (kernel->registers_held > most * parts) parts *= 2;
     return parts;
 }
 

@@ -229,6 +229,14 @@ def script_shared(n):
     return script(begin, "".join(in_line("self.store_shared(s, x)\nself.sync()\nx = self.load_shared(s) * 2.0\nself.sync()") for _ in range(n // 4)))
 
 
+def script_tma(n):
+    begin = in_line("full = self.mbarrier.alloc([1])\ns = self.shared_tensor(dtype=float32, shape=[128])")
+    copy = in_line("with self.single_thread(0):\n    self.mbarrier.arrive_and_expect_tx(full[0], transaction_bytes=s.nbytes)\n"
+                   "    self.tma.global_to_shared(src=g, dst=s, offsets=[{0} * 128], mbarrier=full[0])\n"
+                   "self.mbarrier.wait(full[0], phase={0} % 2)\nx = x + self.load_shared(s)\nself.sync()")
+    return script(begin, "".join(copy.format(i) for i in range(n // 8)))
+
+
 def thread_groups(n):
     group = in_line("with self.thread_group({0}, 32):\n    self.store_global(g, self.load_global(g, offsets=[{1}], shape=[32]), offsets=[n])")
     return script("".join(group.format(i % 4 * 32, i) for i in range(n)))
@@ -301,7 +309,7 @@ FAMILIES = [(make.__name__, make, most) for make, most in [
     (constants, 10000), (scalar_stores, 10000), (expression, 400), (tiles, 10000), (script_tiles, 10000), (script_stores, 10000),
     (warp_scalars, 10000), (warp_stores, 10000), (thread_groups, 400), (specialisations, 2000), (kernels, 2000), (wide(shared_parts), 800),
     (wide(shared_copies), 800), (wide(parallel_body), 4500), (wide(parallel_memory), 800), (wide(parallel_loops), 800), (wide(parallel_ifs), 1000),
-    (wide(loops_of_tiles), 800), (wide(tiles), 4500)]]
+    (wide(loops_of_tiles), 800), (wide(tiles), 4500), (script_tma, 8000)]]
 
 
 class Refused(Exception):

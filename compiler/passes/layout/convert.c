@@ -2,6 +2,8 @@
  * and how those that move data between threads go through shared memory. */
 #include "passes/layout/layouts.h"
 
+enum { REMADE_OPERANDS = 4 }; /* of an op that is computed anew */
+
 /* ---- inserting ---- */
 
 /* The outermost place at which a value is known and which comes with `op`: before the loops that
@@ -46,44 +48,50 @@ static Value *earlier_convert(const Op *place, const Value *value, const Layout 
     return NULL;
 }
 
-/* The tile computed anew in the layout, from indices and scalars alone; NULL: it is of something
- * else, or of too many ops. */
-static Value *remade(Inference *inference, Builder *builder, Value *value, const Layout *layout,
-                     int most)
+/* Whether the tile can be computed anew in the layout, from indices and scalars alone, by no more
+ * than so many ops one after the other. */
+static bool can_remake(const Value *value, const Layout *layout, int most)
 {
-    enum { OPERANDS = 4 };
-    Value *operands[OPERANDS];
     const Op *op = value->op;
-    if (value->type->kind != TYPE_TILE || value->type->layout == layout) return value;
-    if (!op || most == 0 || op->operand_count > OPERANDS || !op_has(op, REMAT | ELEM)) return NULL;
-    for (int i = 0; i < op->operand_count; i++) {
-        operands[i] = remade(inference, builder, op->operands[i], layout, most - 1);
-        if (!operands[i]) return NULL;
-    }
+    if (value->type->kind != TYPE_TILE || value->type->layout == layout) return true;
+    bool can = op && most > 0 && op->operand_count <= REMADE_OPERANDS && op_has(op, REMAT | ELEM);
+    for (int i = 0; can && i < op->operand_count; i++)
+        can = can_remake(op->operands[i], layout, most - 1);
+    return can;
+}
+
+/* `made` has what was computed so already. */
+static Value *remake(Inference *inference, Builder *builder, Value *value, const Layout *layout,
+                     Map *made)
+{
+    Value *operands[REMADE_OPERANDS], *known = map_get(made, value);
+    const Op *op = value->op;
+    if (known || value->type->kind != TYPE_TILE || value->type->layout == layout)
+        return known ? known : value;
+    for (int i = 0; i < op->operand_count; i++)
+        operands[i] = remake(inference, builder, op->operands[i], layout, made);
     const Type *type = type_with_layout(inference->kernel->types, value->type, layout);
-    Op *made = build_op(builder, op->code, op->operand_count, operands, 1, &type);
-    made->attrs = op->attrs;
-    made->attr_count = op->attr_count;
-    return made->results;
+    Op *anew = build_op(builder, op->code, op->operand_count, operands, 1, &type);
+    anew->attrs = op->attrs;
+    anew->attr_count = op->attr_count;
+    map_set(inference->kernel->arena, made, value, anew->results);
+    return anew->results;
 }
 
 /* What is read from shared memory at computed indices is read in the layout that its user needs,
  * and not brought there through shared memory once more. */
 static bool gather_so(Inference *inference, const Value *value, const Layout *layout)
 {
-    enum { MOST = 4 }; /* ops from an index to what it is computed from */
     Op *gather = value->op;
-    Value *operands[1 + TYPE_RANK + 1];
+    Map made = {0};
     if (!gather || gather->code != OP_gather || value->use_count != 1 ||
-        operand(gather, memory)->type->kind != TYPE_SHARED ||
-        gather->operand_count > (int)(sizeof operands / sizeof *operands))
+        operand(gather, memory)->type->kind != TYPE_SHARED)
         return false;
+    for (int i = 0; i < gather->operand_count; i++)
+        if (!can_remake(gather->operands[i], layout, COST_REMADE_OPS)) return false;
     Builder builder = builder_before(gather);
-    for (int i = 0; i < gather->operand_count; i++) {
-        operands[i] = remade(inference, &builder, gather->operands[i], layout, MOST);
-        if (!operands[i]) return false;
-    }
-    for (int i = 0; i < gather->operand_count; i++) op_set_operand(gather, i, operands[i]);
+    for (int i = 0; i < gather->operand_count; i++)
+        op_set_operand(gather, i, remake(inference, &builder, gather->operands[i], layout, &made));
     gather->results[0].type = type_with_layout(inference->kernel->types, value->type, layout);
     return true;
 }

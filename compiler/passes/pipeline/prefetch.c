@@ -365,13 +365,12 @@ static bool is_of_iteration(const Value *value, const Region *body, int most)
 /* Where the loop may not run at all, what was proved about offsets that it makes does not hold. */
 static void check_made(const Prefetch *prefetch, const Op *load, Op *copy, bool guarded)
 {
-    enum { MOST = 8 };
     int64_t checks[TYPE_RANK];
     const Region *body = prefetch->loop->regions[0];
     const Attr *bounds = op_attr(load, ATTR_bounds);
     const int rank = operand(load, view)->type->rank;
     for (int i = 0; i < rank; i++) {
-        const bool made = is_of_iteration(operand_list(load, offsets)[i], body, MOST);
+        const bool made = is_of_iteration(operand_list(load, offsets)[i], body, COST_PREFETCH_INDEX_OPS);
         checks[i] = made || (guarded && i == 0) || !bounds ? 3 : bounds->integers[i];
     }
     op_set_ints(copy, ATTR_bounds, rank, checks);

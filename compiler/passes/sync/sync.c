@@ -158,10 +158,9 @@ static bool is_authors_to_show(const Sync *sync, const Op *op)
            !makes_barriers(op);
 }
 
-/* Of what a thread wrote only that is shown which something else than threads uses. */
-static bool is_to_show(const Sync *sync, const Op *op)
+static bool is_of_proxies(const Sync *sync, const Op *op)
 {
-    return writes_shared(op) && (makes_barriers(op) || map_has(sync->shown, op));
+    return makes_barriers(op) || map_has(sync->shown, op);
 }
 
 /* A barrier at the op has to show the tensor core what threads wrote since the last one, and to
@@ -174,7 +173,7 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
         const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->in_flight || item->met || item->open ||
             item->known.count || is_authors_to_show(sync, item->op) ||
-            (!is_to_show(sync, item->op) && !map_get(sync->overwritten, item->op)))
+            !is_of_proxies(sync, item->op))
             continue;
         needed = true;
         made &= makes_barriers(item->op);
@@ -514,7 +513,7 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
         const Pending *item = state_item(sync, state, i);
         written |= !group_is_apart(item->group, sync->group) && !item->known.count && !item->open &&
                    !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
-                   is_to_show(sync, item->op);
+                   writes_shared(item->op) && map_has(sync->shown, item->op);
     }
     Builder builder = builder_before(arrive);
     if (sync->fences && !is_fenced(arrive) && sync->tensor_core && written)
@@ -624,93 +623,80 @@ static void find_copied_for(Op *op, void *context)
         map_set(sync->arena, sync->copied_for, shared_root(operand(op, barriers)), op);
 }
 
-/* Reads by threads of what TMA writes at some time. */
-typedef struct Overwritten {
+/* A tile that something uses through the other proxy. What copies to it may wait until readers
+ * have given the stage back, behind their reads. Ops are many, tiles are few: each is there once.
+ */
+typedef struct ProxyTile {
+    const Value *tile;
+    enum { TILE_USED, TILE_COPIED, TILE_COPIED_BEHIND_READS, TILE_KINDS } kind;
+} ProxyTile;
+
+typedef struct ProxyTiles {
     const Sync *sync;
-    OpVec copies, claims;
-} Overwritten;
+    Map given_back; /* the barriers of such stages */
+    Map seen[TILE_KINDS];
+    VEC(ProxyTile) tiles;
+} ProxyTiles;
 
-static void find_tma_load(Op *op, void *context)
+static void find_given_back(Op *op, void *context)
 {
-    Overwritten *found = context;
-    if (is_async_copy(op) && op_has(op, TMA)) vec_push(found->sync->arena, &found->copies, op);
-    if (op_has(op, REUSES)) vec_push(found->sync->arena, &found->claims, op);
+    ProxyTiles *found = context;
+    if (op_has(op, REUSES))
+        map_set(found->sync->arena, &found->given_back, operand(op, barriers), op);
 }
 
-/* Who copies waits until the stage was given back by its readers, behind their reads. */
-static bool is_claimed(const Overwritten *found, const Op *copy)
+static void add_proxy_tile(ProxyTiles *found, ProxyTile added)
 {
-    for (size_t i = 0; i < found->claims.count; i++)
-        if (operand(found->claims.data[i], barriers) == operand(copy, barriers)) return true;
-    return false;
+    const Op *root = shared_root(added.tile);
+    if (map_has(&found->seen[added.kind], root)) return;
+    map_set(found->sync->arena, &found->seen[added.kind], root, found);
+    vec_push(found->sync->arena, &found->tiles, added);
 }
 
-static bool overwrites(const Overwritten *found, const Op *copy, const Op *read)
+static void find_proxy_tiles(Op *op, void *context)
 {
-    const Value *tile = operand(copy, tile);
-    const bool claimed = is_claimed(found, copy);
-    for (int i = 0; i < read->operand_count; i++)
-        if (hazard_same_memory(read->operands[i], tile) &&
-            !(claimed && shared_root(read->operands[i]) == shared_root(tile)))
+    ProxyTiles *found = context;
+    for (int i = 0; i < op->operand_count && is_async_reader(op); i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED)
+            add_proxy_tile(found, (ProxyTile){op->operands[i], TILE_USED});
+    if (is_async_copy(op) && op_has(op, TMA))
+        add_proxy_tile(
+            found, (ProxyTile){operand(op, tile), map_has(&found->given_back, operand(op, barriers))
+                                                      ? TILE_COPIED_BEHIND_READS
+                                                      : TILE_COPIED});
+}
+
+static bool meets_tile(const ProxyTile *other, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (hazard_same_memory(op->operands[i], other->tile) &&
+            !(other->kind == TILE_COPIED_BEHIND_READS &&
+              shared_root(op->operands[i]) == shared_root(other->tile)))
             return true;
     return false;
 }
 
-static void find_overwritten(Op *op, void *context)
-{
-    const Overwritten *found = context;
-    const Sync *sync = found->sync;
-    bool is = false;
-    if (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op)) return;
-    for (size_t i = 0; i < found->copies.count && !is; i++)
-        is = overwrites(found, found->copies.data[i], op);
-    if (is) map_set(sync->arena, sync->overwritten, op, op);
-}
-
-static void find_all_overwritten(const Sync *sync, Op *launch)
-{
-    Overwritten found = {.sync = sync};
-    if (kernel_had(launch->parent->kernel, OP_tma_load))
-        region_visit(launch_region(launch), find_tma_load, &found);
-    if (found.copies.count) region_visit(launch_region(launch), find_overwritten, &found);
-}
-
-/* The tiles that something uses through the other proxy, each once: ops are many, tiles are few. */
-typedef struct Shown {
-    const Sync *sync;
-    Map *tiles; /* by the op that makes it */
-    VEC(const Value *) used;
-} Shown;
-
-static void find_async_reader(Op *op, void *context)
-{
-    Shown *found = context;
-    if (!is_async_reader(op)) return;
-    for (int i = 0; i < op->operand_count; i++) {
-        Value *tile = op->operands[i];
-        if (tile->type->kind != TYPE_SHARED || map_has(found->tiles, shared_root(tile))) continue;
-        map_set(found->sync->arena, found->tiles, shared_root(tile), tile);
-        vec_push(found->sync->arena, &found->used, tile);
-    }
-}
-
+/* What threads write of what something else uses, and read of what TMA overwrites at some time. */
 static void find_shown(Op *op, void *context)
 {
-    const Shown *found = context;
-    bool is = false;
-    if (!writes_shared(op)) return;
-    for (size_t i = 0; i < found->used.count && !is; i++)
-        for (int k = 0; k < op->operand_count && !is; k++)
-            is = hazard_same_memory(op->operands[k], found->used.data[i]);
-    if (is) map_set(found->sync->arena, found->sync->shown, op, op);
+    const ProxyTiles *found = context;
+    const bool writes = writes_shared(op);
+    if (!writes && (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op))) return;
+    for (size_t i = 0; i < found->tiles.count; i++) {
+        const ProxyTile *other = &found->tiles.data[i];
+        if ((other->kind == TILE_USED) != writes || !meets_tile(other, op)) continue;
+        map_set(found->sync->arena, found->sync->shown, op, op);
+        return;
+    }
 }
 
 static void find_all_shown(const Sync *sync, Op *launch)
 {
-    Map tiles = {0};
-    Shown found = {.sync = sync, .tiles = &tiles};
-    if (sync->tensor_core) region_visit(launch_region(launch), find_async_reader, &found);
-    if (found.used.count) region_visit(launch_region(launch), find_shown, &found);
+    ProxyTiles found = {.sync = sync};
+    if (!sync->tensor_core) return;
+    region_visit(launch_region(launch), find_given_back, &found);
+    region_visit(launch_region(launch), find_proxy_tiles, &found);
+    if (found.tiles.count) region_visit(launch_region(launch), find_shown, &found);
 }
 
 /* The launch is walked from its start, which says whether its barriers are enough. */
@@ -744,7 +730,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
-    Map overwritten = {0}, shown = {0}, copied_for = {0};
+    Map shown = {0}, copied_for = {0};
     merge_meetings(launch_region(launch));
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
@@ -753,7 +739,6 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .arena = arena,
                        .barriers = &barriers,
                        .inserted = &inserted,
-                       .overwritten = &overwritten,
                        .shown = &shown,
                        .copied_for = &copied_for,
                        .cause = &cause,
@@ -763,7 +748,6 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .block = {0, WARP_SIZE * launch_warps(launch)},
                        .group = {0, WARP_SIZE * launch_warps(launch)}};
     region_visit_with(launch_region(launch), ARRIVES, find_copied_for, (void *)&sync);
-    find_all_overwritten(&sync, launch);
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);
     remark_barriers(kernel, launch);

@@ -48,8 +48,8 @@ typedef struct Sync {
     Map *copied_for;   /* mbarriers of the author's at which copies arrive when they have landed */
     bool mbarriers;    /* the author's mbarriers order what groups do beside each other */
     OpVec *inserted;   /* barriers */
-    Map *overwritten;  /* reads by threads of what TMA writes, too */
-    Map *shown;        /* accesses by threads of what TMA, or the tensor core, uses, too */
+    Map *shown;        /* what threads write that TMA, or the tensor core, uses, too, and what they
+                        * read that TMA overwrites */
     Cause *cause;      /* of the next one */
     const Op *ignored; /* a barrier that is taken for not there */
     bool fences;       /* barriers get the fences that they need */

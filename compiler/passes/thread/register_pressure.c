@@ -352,7 +352,8 @@ static void order_reads(PressureSchedule *schedule, int most)
     for (bool more = true; more && words > most; schedule->at_once /= 2) {
         change_order(schedule, wanted);
         words = most_words(schedule);
-        wanted = words * 3 / 4 > most ? words * 3 / 4 : most;
+        wanted = words * COST_PRESSURE_PERCENT / 100;
+        if (wanted < most) wanted = most;
         more = schedule->at_once > 0;
     }
 }
@@ -369,7 +370,7 @@ static void order_words(PressureSchedule *schedule, const Target *target)
 static void order_carried(Kernel *kernel, PressureSchedule *schedule, const Target *target)
 {
     const Region *region = schedule->region;
-    const int most = target->registers_per_thread * 7 / 8 - words_around(region);
+    const int most = target->registers_per_thread - COST_PRESSURE_SPARE - words_around(region);
     int words = 0, read = 0;
     for (int i = 0; i < region->argument_count; i++) words += words_of_value(region->arguments[i]);
     if (!has_words(region, most - words)) return;
