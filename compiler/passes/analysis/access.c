@@ -6,6 +6,11 @@ bool op_is_element(const Op *op)
     return op_has(op, ELEMENT);
 }
 
+bool op_is_own_copy(const Op *op)
+{
+    return op->code == OP_element_store && op_int(op, ATTR_async, 0);
+}
+
 bool op_is_access(const Op *op)
 {
     return op_has(op, ACCESS);

@@ -2,6 +2,7 @@
 #ifndef TILEC_PASSES_ANALYSIS_ACCESS_H
 #define TILEC_PASSES_ANALYSIS_ACCESS_H
 
+#include "base/vec.h"
 #include "passes/analysis/uniformity.h"
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
@@ -24,6 +25,8 @@ bool op_is_access(const Op *op);
 /* ---- scattered.c ---- */
 /* One element, by each thread for itself. */
 bool op_is_element(const Op *op);
+/* A thread's copy to shared memory by itself, which it waits for. */
+bool op_is_own_copy(const Op *op);
 /* Each element at indices of its own: gather, put, atomic. */
 bool op_is_scattered(const Op *op);
 /* The tile that such an op moves, and its first index among the operands. */
@@ -93,6 +96,17 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration it
  * first one as in a tile of their own; NULL: they don't, or that can't be seen. */
 const Layout *shared_part_layout(LayoutTable *table, FactTable *facts, const Op *view,
                                  const Layout *whole);
+/* ---- shared_uses.c ---- */
+
+/* A shared tile, and where in the launch it is used, seen from a loop: its place is its own from
+ * its first use to its last. */
+typedef struct SharedUse {
+    const Op *alloc;
+    bool before, inside, behind;
+} SharedUse;
+typedef VEC(SharedUse) SharedUses;
+SharedUses loop_shared_uses(Arena *arena, Region *launch, const Op *loop);
+
 /* ---- analysis/tma.c: copies by TMA ---- */
 /* How a copy is done: boxes of a tensor map, dimensions from the innermost. */
 typedef struct TensorCopy {

@@ -311,20 +311,8 @@ static void stretch_feed(const Loop *loop, const Feed *feed, int factor)
 
 static int64_t tile_bytes(const Op *alloc)
 {
-    const Type *type = alloc->results[0].type;
-    return type_bytes(type);
+    return type_bytes(alloc->results[0].type);
 }
-
-typedef struct Holder { /* a shared tile that is none of the loop's operands */
-    const Op *alloc;
-    bool before, inside, after; /* where it is used */
-} Holder;
-
-typedef struct Held {
-    const Loop *loop;
-    bool behind;
-    VEC(Holder) holders;
-} Held;
 
 static bool is_feed(const Loop *loop, const Op *alloc)
 {
@@ -333,39 +321,14 @@ static bool is_feed(const Loop *loop, const Op *alloc)
     return false;
 }
 
-static Holder *holder_of(Held *held, const Op *alloc)
-{
-    for (size_t i = 0; i < held->holders.count; i++)
-        if (held->holders.data[i].alloc == alloc) return &held->holders.data[i];
-    vec_push(held->loop->arena, &held->holders, (Holder){.alloc = alloc});
-    return &vec_last(&held->holders);
-}
-
-static void note_holders(Op *op, void *context)
-{
-    Held *held = context;
-    const Loop *loop = held->loop;
-    if (op == loop->op) held->behind = true;
-    for (int i = 0; i < op->operand_count; i++) {
-        if (op->operands[i]->type->kind != TYPE_SHARED) continue;
-        const Op *alloc = shared_root(op->operands[i]);
-        if (is_feed(loop, alloc)) continue;
-        Holder *holder = holder_of(held, alloc);
-        const bool inside = op->parent == loop->body;
-        holder->inside |= inside;
-        holder->before |= !held->behind;
-        holder->after |= held->behind && !inside;
-    }
-}
-
 static int64_t held_bytes(const Loop *loop)
 {
-    Held held = {.loop = loop};
+    const SharedUses uses = loop_shared_uses(loop->arena, loop->launch, loop->op);
     int64_t bytes = 0;
-    region_visit(loop->launch, note_holders, &held);
-    for (size_t i = 0; i < held.holders.count; i++) {
-        const Holder *holder = &held.holders.data[i];
-        if (holder->inside || (holder->before && holder->after)) bytes += tile_bytes(holder->alloc);
+    for (size_t i = 0; i < uses.count; i++) {
+        const SharedUse *use = &uses.data[i];
+        if (!is_feed(loop, use->alloc) && (use->inside || (use->before && use->behind)))
+            bytes += tile_bytes(use->alloc);
     }
     return bytes;
 }

@@ -190,20 +190,24 @@ static int64_t words_needed(const Plan *plan)
 
 /* ---- the order ---- */
 
+int64_t plan_product_cycles(const Target *target, const Op *dot)
+{
+    enum { BITS = 16, EACH = 2 /* a multiply-add is two operations */ };
+    const Type *a = operand(dot, a)->type;
+    return cost_cycles(target, UNIT_TENSOR,
+                       type_elements(dot->results[0].type) * a->shape[1] * dtype_bits(a->dtype) /
+                           BITS * EACH);
+}
+
 /* Cycles of a multiprocessor, by what does the work. */
 static int64_t latency_of(const Target *target, const Op *op)
 {
-    enum { BITS = 16, EACH = 2 /* a multiply-add is two operations */ };
     if (op->code == OP_shared_store)
         return cost_cycles(target, UNIT_SHARED, type_bytes(operand(op, tile)->type)) + 1;
     if (!op->result_count || op->results[0].type->kind != TYPE_TILE) return 1;
     const Type *type = op->results[0].type;
     const int64_t elements = type_elements(op->code == OP_reduce ? operand(op, a)->type : type);
-    if (op->code == OP_dot) {
-        const Type *a = operand(op, a)->type;
-        return cost_cycles(target, UNIT_TENSOR,
-                           elements * a->shape[1] * dtype_bits(a->dtype) / BITS * EACH);
-    }
+    if (op->code == OP_dot) return plan_product_cycles(target, op);
     const bool is_special = op->code == OP_approx || op->code == OP_div;
     return cost_cycles(target, is_special ? UNIT_SFU : UNIT_ALU, elements) + 1;
 }

@@ -30,6 +30,9 @@ const char *plan_make(Plan *plan, Pipeline *pipeline);
 /* To who asks. */
 void plan_explain(const Plan *plan);
 
+/* Of a multiprocessor's tensor core. */
+int64_t plan_product_cycles(const Target *target, const Op *dot);
+
 /* ---- plan_memory.c ---- */
 
 /* A step that reads or writes shared or global memory. */

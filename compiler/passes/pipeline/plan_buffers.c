@@ -201,22 +201,15 @@ void plan_find_buffers(Pipeline *pipeline)
 
 /* ---- how many stages ---- */
 
-/* Of the tiles that the loop uses, those that are made multi-buffers once. */
+/* Of what has its place while the loop runs, with multi-buffers of one stage. */
 static int64_t bytes_in_loop(const Pipeline *pipeline)
 {
-    Map seen = {0};
+    const SharedUses uses =
+        loop_shared_uses(pipeline->pass->arena, pipeline->pass->launch, pipeline->loop);
     int64_t bytes = 0;
-    for (size_t i = 0; i < pipeline->uses.count; i++) {
-        const Op *use = pipeline->uses.data[i];
-        if (!multi_buffer_is_inside(use, pipeline->loop->regions[0])) continue;
-        for (int k = 0; k < use->operand_count; k++) {
-            const Value *tile = use->operands[k];
-            const Op *alloc = tile->type->kind == TYPE_SHARED ? shared_root(tile) : NULL;
-            if (!alloc || map_has(&seen, alloc)) continue;
-            map_set(pipeline->pass->arena, &seen, alloc, (void *)(uintptr_t)alloc);
-            bytes += type_bytes(alloc->results[0].type);
-        }
-    }
+    for (size_t i = 0; i < uses.count; i++)
+        if (uses.data[i].inside || (uses.data[i].before && uses.data[i].behind))
+            bytes += type_bytes(uses.data[i].alloc->results[0].type);
     return bytes;
 }
 
@@ -225,13 +218,13 @@ void plan_fit_stages(Pipeline *pipeline)
 {
     enum { BARRIERS = 2 }; /* a stage's: it is full, it is empty */
     if (pipeline->stages == 1) return;
-    const int64_t once = bytes_in_loop(pipeline), most = pipeline->pass->target->shared_bytes;
-    int64_t more = 0;
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        more += type_bytes(pipeline->buffers.data[i].alloc->results[0].type) +
-                BARRIERS * (int64_t)sizeof(uint64_t);
+    const int64_t most = pipeline->pass->target->shared_bytes,
+                  barriers =
+                      (int64_t)pipeline->buffers.count * BARRIERS * (int64_t)sizeof(uint64_t),
+                  stage = multi_buffer_bytes(pipeline) + barriers,
+                  others = bytes_in_loop(pipeline) - multi_buffer_bytes(pipeline);
     const int asked = pipeline->stages;
-    while (pipeline->stages > 1 && once + (pipeline->stages - 1) * more > most) pipeline->stages--;
+    while (pipeline->stages > 1 && others + pipeline->stages * stage > most) pipeline->stages--;
     pipeline->ahead = pipeline->stages - 1;
     if (pipeline->stages < asked)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,

@@ -333,12 +333,8 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
  * land: whether iterations are shorter all the same, as the tensor core has no pause. */
 static bool gains_in_flight(const Pipeline *pipeline, const Op *dot)
 {
-    enum { BITS = 16, EACH = 2 /* a multiply-add is two operations */ };
     const Target *target = pipeline->pass->target;
-    const Type *a = operand(dot, a)->type;
-    const int64_t products = type_elements(dot->results[0].type) * a->shape[1],
-                  cycles = cost_cycles(target, UNIT_TENSOR,
-                                       products * dtype_bits(a->dtype) / BITS * EACH);
+    const int64_t cycles = plan_product_cycles(target, dot);
     return cost_latency(target, UNIT_TMA) + 2 * cycles <=
            pipeline->stages * (cycles + COST_PRODUCT_PAUSE);
 }

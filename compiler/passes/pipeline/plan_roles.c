@@ -398,13 +398,9 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
 /* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
 static bool has_room_by_plan(const Pipeline *pipeline)
 {
-    Room room = {.loop = pipeline->loop,
-                 .facts = analysis_ranges(pipeline->pass->context),
-                 .buffers = COST_STORE_BUFFERS,
-                 .bytes = COST_SHARED_MARGIN_SPLIT +
-                          (pipeline->stages - 1) * multi_buffer_bytes(pipeline)};
-    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    return room.bytes <= pipeline->pass->target->shared_bytes;
+    return bytes_beside(pipeline, COST_STORE_BUFFERS, false) +
+               pipeline->stages * multi_buffer_bytes(pipeline) <=
+           pipeline->pass->target->shared_bytes;
 }
 
 const char *fault_of_split_by_plan(Pipeline *pipeline)
@@ -433,22 +429,13 @@ bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
  * that early; what is used behind the loop gets the room of stages. */
 static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
 {
-    Map seen = {0};
+    const SharedUses uses =
+        loop_shared_uses(pipeline->pass->arena, pipeline->pass->launch, pipeline->loop);
     int64_t bytes = COST_SHARED_MARGIN_SPLIT;
-    for (size_t i = 0; i < pipeline->uses.count; i++) {
-        const Op *use = pipeline->uses.data[i];
-        if (!multi_buffer_is_inside(use, pipeline->loop->regions[0]) &&
-            !(before && use->parent == pipeline->pass->launch &&
-              op_comes_before(use, pipeline->loop)))
-            continue;
-        for (int o = 0; o < use->operand_count; o++) {
-            if (use->operands[o]->type->kind != TYPE_SHARED) continue;
-            const Op *alloc = shared_root(use->operands[o]);
-            if (map_has(&seen, alloc) || multi_buffer_of(pipeline, alloc)) continue;
-            map_set(pipeline->pass->arena, &seen, alloc, (void *)(uintptr_t)alloc);
-            bytes += type_bytes(alloc->results[0].type);
-        }
-    }
+    for (size_t i = 0; i < uses.count; i++)
+        if ((uses.data[i].inside || (before && uses.data[i].before)) &&
+            !multi_buffer_of(pipeline, uses.data[i].alloc))
+            bytes += type_bytes(uses.data[i].alloc->results[0].type);
     return bytes;
 }
 

@@ -68,16 +68,11 @@ static int64_t bytes_per_thread(const Type *type)
     return (int64_t)layout_registers(type->layout) * dtype_bytes(type->dtype);
 }
 
-static bool is_own_copy(const Op *op)
-{
-    return op->code == OP_element_store && op_int(op, ATTR_async, 0);
-}
-
 /* What a thread copies itself, or zero in its place, goes through no register. */
 static bool is_copied(const Op *load)
 {
     for (const OpUse *use = load->results[0].uses; use; use = use->next)
-        if (is_own_copy(use->op) ||
+        if (op_is_own_copy(use->op) ||
             (use->op->code == OP_select && operand(use->op, condition) != load->results &&
              is_copied(use->op)))
             return true;
@@ -93,7 +88,7 @@ static bool is_load(const Op *op, bool with_elements)
 
 static void find_own_copy(Op *op, void *found)
 {
-    if (is_own_copy(op)) *(bool *)found = true;
+    if (op_is_own_copy(op)) *(bool *)found = true;
 }
 
 /* Products would wait for elements, and so would copies of rows that these tell. */
@@ -370,7 +365,8 @@ static void check_made(const Prefetch *prefetch, const Op *load, Op *copy, bool 
     const Attr *bounds = op_attr(load, ATTR_bounds);
     const int rank = operand(load, view)->type->rank;
     for (int i = 0; i < rank; i++) {
-        const bool made = is_of_iteration(operand_list(load, offsets)[i], body, COST_PREFETCH_INDEX_OPS);
+        const bool made =
+            is_of_iteration(operand_list(load, offsets)[i], body, COST_PREFETCH_INDEX_OPS);
         checks[i] = made || (guarded && i == 0) || !bounds ? 3 : bounds->integers[i];
     }
     op_set_ints(copy, ATTR_bounds, rank, checks);

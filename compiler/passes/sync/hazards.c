@@ -116,11 +116,6 @@ static bool indices_are_own(const Op *a, const Op *b)
     return own && (same || memory->kind != TYPE_VIEW);
 }
 
-bool hazard_is_own_copy(const Op *op)
-{
-    return op->code == OP_element_store && op_int(op, ATTR_async, 0);
-}
-
 /* The author's word is for what is written by such ops: who else reads or writes it waits. */
 static bool are_written_apart(const Op *a, const Op *b)
 {
@@ -132,7 +127,7 @@ static bool are_written_apart(const Op *a, const Op *b)
 static bool elements_are_own(const Op *a, const Op *b)
 {
     if (!op_is_element(a) || !op_is_element(b)) return false;
-    if ((hazard_is_own_copy(a) && hazard_is_own_copy(b)) || are_written_apart(a, b))
+    if ((op_is_own_copy(a) && op_is_own_copy(b)) || are_written_apart(a, b))
         return operand(a, memory) == operand(b, memory);
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
     if (op_int(a, ATTR_once, 0)) return false; /* it stands for other indices, too (pending.c) */

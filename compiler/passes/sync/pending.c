@@ -368,24 +368,18 @@ typedef struct Own {
 static bool end_own(Pending *item, const void *context)
 {
     const Own *own = context;
-    if (own->is(item->op)) item->in_flight &= !group_has(own->group, item->group);
+    if (own->is(item->op) && group_has(own->group, item->group))
+        item->in_flight = item->open = false;
     return true;
 }
 
 static bool is_copy(const Op *op)
 {
-    return op->code == OP_copy_async;
-}
-
-static bool close_own(Pending *item, const void *group)
-{
-    item->open &= !group_has(*(const ThreadGroup *)group, item->group);
-    return true;
+    return op->code == OP_copy_async || op_is_own_copy(op);
 }
 
 void state_wait(const Sync *sync, State *state, bool for_all)
 {
-    wait_by(sync, state, close_own, &sync->group, for_all);
     wait_by(sync, state, end_own, &(Own){sync->group, is_copy}, for_all);
 }
 

@@ -312,7 +312,7 @@ static void add_access(const Sync *sync, Op *op, State *state)
                         .group = sync->group,
                         .in_flight = hazard_begins_copy(op) || hazard_begins_store(op) ||
                                      hazard_begins_dot(op),
-                        .open = hazard_is_own_copy(op),
+                        .open = op_is_own_copy(op),
                         .iteration = {ITERATION_SAME, NULL}});
 }
 

@@ -102,8 +102,6 @@ bool hazard_begins_copy(const Op *op); /* that is in flight until somebody waits
 /* A store of the author's by TMA, that reads shared memory until somebody waits. */
 bool hazard_begins_store(const Op *op);
 bool hazard_begins_dot(const Op *op); /* an open one, which reads shared memory until then */
-/* What threads copy by themselves, and wait for. */
-bool hazard_is_own_copy(const Op *op);
 /* By TMA, for an mbarrier of the author's. */
 bool hazard_is_mbarrier_copy(const Op *op);
 bool hazard_uses_mbarriers(const Op *op);
