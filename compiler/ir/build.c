@@ -404,6 +404,12 @@ void op_keep_attr(Op *op, const Op *from, AttrKey key)
     if (attr != NULL) *attr_slot(op, key) = *attr;
 }
 
+void op_keep_attrs(Op *op, const Op *from)
+{
+    op->attrs = from->attrs;
+    op->attr_count = from->attr_count;
+}
+
 const Attr *op_attr(const Op *op, AttrKey key)
 {
     for (int i = 0; i < op->attr_count; i++)

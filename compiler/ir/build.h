@@ -45,9 +45,11 @@ void op_set_int(Op *op, AttrKey key, int64_t value);
 void op_set_number(Op *op, AttrKey key, double value);
 void op_set_text(Op *op, AttrKey key, Name text);
 void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
-void op_keep_attr(Op *op, const Op *from, AttrKey key); /* what the other op has; nothing: none */
-const Attr *op_attr(const Op *op, AttrKey key);         /* NULL if absent */
-bool attr_same(const Attr *a, const Attr *b);           /* the same key and value, or both NULL */
+/* What the other op has; nothing: none. */
+void op_keep_attr(Op *op, const Op *from, AttrKey key);
+void op_keep_attrs(Op *op, const Op *from);     /* all of them, in place of its own */
+const Attr *op_attr(const Op *op, AttrKey key); /* NULL if absent */
+bool attr_same(const Attr *a, const Attr *b);   /* the same key and value, or both NULL */
 bool op_same_attr(const Op *a, const Op *b, AttrKey key);
 int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
 unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */

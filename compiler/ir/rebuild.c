@@ -8,8 +8,7 @@ Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_cou
 {
     Builder builder = builder_before(op);
     Op *fresh = build_op(&builder, op->code, operand_count, operands, result_count, types);
-    fresh->attrs = op->attrs;
-    fresh->attr_count = op->attr_count;
+    op_keep_attrs(fresh, op);
     for (int i = 0; i < op->region_count; i++) {
         fresh->regions[i] = op->regions[i];
         fresh->regions[i]->parent = fresh;

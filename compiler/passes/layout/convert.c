@@ -72,8 +72,7 @@ static Value *remake(Inference *inference, Builder *builder, Value *value, const
         operands[i] = remake(inference, builder, op->operands[i], layout, made);
     const Type *type = type_with_layout(inference->kernel->types, value->type, layout);
     Op *anew = build_op(builder, op->code, op->operand_count, operands, 1, &type);
-    anew->attrs = op->attrs;
-    anew->attr_count = op->attr_count;
+    op_keep_attrs(anew, op);
     map_set(inference->kernel->arena, made, value, anew->results);
     return anew->results;
 }
@@ -336,8 +335,7 @@ static void split_reduce(Inference *inference, Op *op, const Layout *needed, con
     Value *gathered = build_convert(inference, &builder, result,
                                     layout_gathered(inference->kernel->layouts, combined, parts));
     Op *last = build_op(&builder, OP_reduce, 1, &gathered, 1, &whole);
-    last->attrs = op->attrs;
-    last->attr_count = op->attr_count;
+    op_keep_attrs(last, op);
     Value *value = &last->results[0];
     if (chosen != combined) value = build_convert(inference, &builder, value, chosen);
     value_replace(result, value);

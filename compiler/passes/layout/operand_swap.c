@@ -40,8 +40,7 @@ static Op *build_swapped(const Op *dot, Builder *at, Value *sum)
 {
     Value *operands[3] = {transpose(at, operand(dot, b)), transpose(at, operand(dot, a)), sum};
     Op *swapped = build_op(at, OP_dot, 3, operands, 1, &sum->type);
-    swapped->attrs = dot->attrs;
-    swapped->attr_count = dot->attr_count;
+    op_keep_attrs(swapped, dot);
     return swapped;
 }
 

@@ -131,8 +131,7 @@ static Value *replay(Builder *builder, const Value *term, Value *value)
     const Op *op = term->op;
     if (op->code != OP_reduce) value = replay(builder, operand(op, a), value);
     Op *made = build_op(builder, op->code, 1, &value, 1, &op->results[0].type);
-    made->attrs = op->attrs;
-    made->attr_count = op->attr_count;
+    op_keep_attrs(made, op);
     return made->results;
 }
 

@@ -18,12 +18,6 @@ static const Type *register_type(const Lower *lower, const Value *old)
 
 /* ---- elementwise ---- */
 
-static void copy_attrs(const Op *from, Op *to)
-{
-    to->attrs = from->attrs;
-    to->attr_count = from->attr_count;
-}
-
 /* Registers that hold the same operands as the one before share the result: those of a splat or a
  * broadcast. */
 static bool same_operands(Value **const *operands, int count, int a, int b)
@@ -51,7 +45,7 @@ static void lower_elements(Lower *lower, Op *op)
         }
         for (int i = 0; i < op->operand_count; i++) operands[i] = tiles[i][reg];
         results[reg] = lower_build(lower, op->code, op->operand_count, operands, type);
-        copy_attrs(op, results[reg]->op);
+        op_keep_attrs(results[reg]->op, op);
     }
 }
 
@@ -296,7 +290,7 @@ static void lower_structured(Lower *lower, Op *op)
     const Flat flat = flatten_operands(lower, op);
     Op *copy = build_op(&lower->at, op->code, (int)flat.values.count, flat.values.data,
                         (int)flat.types.count, flat.types.data);
-    copy_attrs(op, copy);
+    op_keep_attrs(copy, op);
     const Builder outside = lower->at;
     const ThreadGroup group = lower->group;
     for (int r = 0; r < op->region_count; r++) {
@@ -414,7 +408,7 @@ static void lower_launch(Lower *lower, Op *launch)
 {
     Builder before = builder_before(launch);
     Op *copy = build_op(&before, OP_launch, launch->operand_count, launch->operands, 0, NULL);
-    copy_attrs(launch, copy);
+    op_keep_attrs(copy, launch);
     lower->top = launch_region(copy);
     lower->group = (ThreadGroup){0, WARP_SIZE * launch_warps(launch)};
     lower->at = builder_at_end(lower->top, launch->span);

@@ -179,6 +179,5 @@ void lower_barrier(Lower *lower, Op *op)
 {
     Value *part = address_part(lower, (int)op_int(op, ATTR_slices, 1), 1);
     Op *barrier = build_op(&lower->at, OP_barrier, part ? 1 : 0, &part, 0, NULL);
-    barrier->attrs = op->attrs;
-    barrier->attr_count = op->attr_count;
+    op_keep_attrs(barrier, op);
 }

@@ -193,8 +193,7 @@ static void make_copy(Feed *feed)
         operands[count++] = load->operands[i];
     Builder builder = builder_before(feed->load);
     feed->copy = build_op(&builder, OP_copy, count, operands, 0, NULL);
-    feed->copy->attrs = load->attrs;
-    feed->copy->attr_count = load->attr_count;
+    op_keep_attrs(feed->copy, load);
     if (feed->store) op_erase(feed->store);
     op_erase(feed->load);
 }

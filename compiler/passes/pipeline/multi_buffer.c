@@ -208,8 +208,7 @@ Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuf
     if (exists) operands[count++] = exists;
     Op *begun =
         build_op(builder, by_tensor ? OP_tma_load : OP_copy_async, count, operands, 0, NULL);
-    begun->attrs = copy->attrs;
-    begun->attr_count = copy->attr_count;
+    op_keep_attrs(begun, copy);
     if (exists) op_set_int(begun, ATTR_masked, 1);
     op_set_int(begun, ATTR_stages, pipeline->stages);
     return begun;

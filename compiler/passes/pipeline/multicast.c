@@ -71,8 +71,7 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuf
     }
     operands[count++] = blocks;
     Op *begun = build_op(builder, OP_tma_load, count, operands, 0, NULL);
-    begun->attrs = copy->attrs;
-    begun->attr_count = copy->attr_count;
+    op_keep_attrs(begun, copy);
     op_set_int(begun, ATTR_stages, pipeline->stages);
     op_set_int(begun, ATTR_multi_buffer, 1);
     op_set_int(begun, ATTR_multicast, 1);

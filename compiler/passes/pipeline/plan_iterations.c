@@ -424,8 +424,7 @@ static Op *build_loop(const PlannedLoop *iterations, Builder *builder)
         vec_push(plan->arena, &operands, iterations->first.data[i]);
     Op *loop = build_op(builder, OP_for, (int)operands.count, operands.data,
                         (int)iterations->types.count, iterations->types.data);
-    loop->attrs = text->attrs;
-    loop->attr_count = text->attr_count;
+    op_keep_attrs(loop, text);
     Region *body = loop->regions[0];
     region_add_argument(body, operand(text, begin)->type, NULL);
     for (size_t i = 0; i < iterations->types.count; i++)

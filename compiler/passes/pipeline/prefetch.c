@@ -339,7 +339,7 @@ static int ending_dim(const Prefetch *prefetch, const Op *load)
         return -1;
     for (int d = 0; d < view_of(load)->type->rank; d++)
         if (operand_list(load, offsets)[d] == loop->regions[0]->arguments[0] &&
-            bounds->integers[d] & 2 && load->results->type->shape[0] <= INT32_MAX / 2 &&
+            bounds->integers[d] & 2 &&
             value_uncast(operand_list(view_of(load)->op, extents)[d]) ==
                 value_uncast(operand(loop, end)))
             return d;

@@ -51,8 +51,7 @@ Op *single_copy_by_threads(const Pass *pass, const Op *copy)
     Builder builder = builder_before((Op *)(uintptr_t)copy);
     builder.span = copy->span;
     Op *load = build_op(&builder, OP_load, 1 + offsets, operands, 1, &tile);
-    load->attrs = copy->attrs;
-    load->attr_count = copy->attr_count;
+    op_keep_attrs(load, copy);
     build2(&builder, OP_shared_store, operand(copy, tile), &load->results[0]);
     return load;
 }
@@ -105,8 +104,7 @@ static void copy_at_once(Copies *copies, Op *copy)
     Builder builder = builder_before(copy);
     vec_push(copies->pass->arena, &copies->begun, operand(copy, tile));
     Op *begun = build_op(&builder, OP_copy_async, copy->operand_count, copy->operands, 0, NULL);
-    begun->attrs = copy->attrs;
-    begun->attr_count = copy->attr_count;
+    op_keep_attrs(begun, copy);
     op_set_int(begun, ATTR_stages, 1);
     Op *next = copy->next;
     while (next && is_apart(next)) next = next->next;

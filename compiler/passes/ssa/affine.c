@@ -97,8 +97,7 @@ static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
     }
     const Type *type = type_scalar(pass->kernel->types, op->results[0].type->dtype);
     Op *scalar = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
-    scalar->attrs = op->attrs;
-    scalar->attr_count = op->attr_count;
+    op_keep_attrs(scalar, op);
     *out = (Affine){scalar->results, -1, 1};
     return true;
 }

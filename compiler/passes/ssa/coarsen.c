@@ -222,8 +222,7 @@ static Value *made_again(Pass *pass, const Op *op, int64_t each)
     const Type *type = tile_type(pass, op->results[0].type->dtype, each);
     pass->at.span = op->span;
     Op *fresh = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
-    fresh->attrs = op->attrs;
-    fresh->attr_count = op->attr_count;
+    op_keep_attrs(fresh, op);
     return fresh->results;
 }
 

@@ -59,13 +59,20 @@ static int64_t bytes_of(const Type *type)
     return dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
 }
 
+/* Of each thread, or, by TMA, of the one that begins it. */
+typedef struct Moved {
+    int64_t by_threads, by_tma;
+} Moved;
+
 static void add_bytes(Op *op, void *context)
 {
-    int64_t *bytes = context;
+    Moved *moved = context;
     if (op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        *bytes += bytes_of(op->results[0].type);
+        moved->by_threads += bytes_of(op->results[0].type);
     if (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        *bytes += bytes_of(operand(op, value)->type);
+        moved->by_threads += bytes_of(operand(op, value)->type);
+    if (op->code == OP_cp_async) moved->by_threads += op_int(op, ATTR_bytes, 0);
+    if (op->code == OP_cp_bulk_tensor) moved->by_tma += op_int(op, ATTR_bytes, 0);
 }
 
 /* Few threads that do one thing each, or threads that move few bytes: GPUs may do nothing but begin
@@ -73,12 +80,12 @@ static void add_bytes(Op *op, void *context)
 static bool has_small_blocks(const Op *launch)
 {
     bool loops = false;
-    int64_t bytes = 0;
+    Moved moved = {0};
     const int warps = (int)op_int(launch, ATTR_warps, 1);
     region_visit(launch_region(launch), note_loop, &loops);
-    region_visit(launch_region(launch), add_bytes, &bytes);
-    return !loops &&
-           (warps < COST_PDL_WARPS || (bytes > 0 && bytes * warps * WARP_SIZE <= COST_PDL_BYTES));
+    region_visit(launch_region(launch), add_bytes, &moved);
+    const int64_t bytes = moved.by_threads * warps * WARP_SIZE + moved.by_tma;
+    return !loops && (warps < COST_PDL_WARPS || (bytes > 0 && bytes <= COST_PDL_BYTES));
 }
 
 typedef struct Waiting {

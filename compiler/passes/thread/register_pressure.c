@@ -17,7 +17,8 @@
 
 typedef struct Seat {
     int number, last; /* of an op of the region, and of the last op there that uses its results */
-    bool placed, looked;
+    int batch;        /* the last one that looked at it */
+    bool placed;
 } Seat;
 
 /* What is read of one tile in shared memory, or of any memory of a space. */
@@ -34,6 +35,7 @@ typedef struct PressureSchedule {
     int *carried; /* NULL: not counted; of each argument the number of the last op that uses it */
     bool far;     /* more ops move */
     int at_once;  /* so many words are read before they are used */
+    int batch;    /* of stores whose reads are placed together: its number */
     OpVec stack;
     VEC(PlaceRead) places;
 } PressureSchedule;
@@ -207,9 +209,10 @@ static void open_operands(Op *op, void *context)
     for (int i = op->operand_count - 1; i >= 0; i--) {
         Value *value = op->operands[i];
         Seat *seat = is_here(batch->schedule, value) ? value->op->scratch : NULL;
-        if (!seat || seat->placed || seat->looked || !may_move(batch->schedule, value->op))
+        if (!seat || seat->placed || seat->batch == batch->schedule->batch ||
+            !may_move(batch->schedule, value->op))
             continue;
-        seat->looked = true;
+        seat->batch = batch->schedule->batch;
         vec_push(batch->schedule->arena, batch->open, value->op);
     }
 }
@@ -238,6 +241,7 @@ static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at
 {
     int words = 0;
     size_t i = at;
+    schedule->batch++;
     for (; i < ops->count && words < schedule->at_once; i++) {
         if (may_move(schedule, ops->data[i])) continue;
         if (ops->data[i]->code != OP_st) break;
