@@ -301,9 +301,8 @@ static void take_iteration(const Pipeline *pipeline, Value *const arguments[STAG
         build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
     begin_iteration(pipeline, &builder, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
     if (by_threads) return;
-    Value *taken[3] = {pipeline->channels.data[0].barriers, arguments[STAGE_READ],
-                       arguments[STAGE_FILLED]};
-    op_set_int(build_op(&builder, OP_consumer_wait, 3, taken, 0, NULL), ATTR_tma, 1);
+    multi_buffer_take(&builder, pipeline->channels.data[0].barriers, arguments[STAGE_READ],
+                      arguments[STAGE_FILLED], true);
 }
 
 static void yield_stages(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])

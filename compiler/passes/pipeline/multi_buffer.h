@@ -219,13 +219,21 @@ PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, M
 /* What is around the loop in tile->region carries the tile's stage and parity. */
 void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
-/* ---- warp_specialize.c ---- */
+/* ---- stages that others fill: warp_specialize.c ---- */
+
+/* What waits until the stage is filled, by TMA or else; and what gives it back, if `given`, to the
+ * block of that rank, or, if that is NULL, to this one. */
+void multi_buffer_take(Builder *builder, Value *barriers, Value *stage, Value *parity, bool by_tma);
+void multi_buffer_give(Builder *builder, Value *barriers, Value *stage, Value *given, Value *rank);
 
 /* Lets producers fill the multi-buffers of the loop, whose only work is a product, or of one that
  * has a plan. */
 void split(Pipeline *pipeline, Plan *plan);
 /* The barriers of the channels' stages, made where the builder is. */
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder);
+/* A loop that goes through stages: behind its index it carries the stage and the parity, which
+ * begin as the last two of `operands`. */
+Op *multi_buffer_stages_loop(Builder *builder, Value *const operands[5]);
 /* The next stage, and the parity of its lap. */
 void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
                           Value *next[2]);

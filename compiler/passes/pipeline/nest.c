@@ -28,10 +28,8 @@ static Op *copy_level(const Pipeline *pipeline, Builder *builder, const Op *leve
         operands[i] = value_copy_slice(builder, level->operands[i], pipeline->pass->launch, map);
     operands[count] = carried[0];
     operands[count + 1] = carried[1];
-    Op *op = build_op(builder, level->code, level->code == OP_for ? 5 : 1, operands, 2,
-                      (const Type *[]){i32, i32});
-    if (level->code == OP_for) op_set_int(op, ATTR_unroll, 1);
-    return op;
+    if (level->code == OP_for) return multi_buffer_stages_loop(builder, operands);
+    return build_op(builder, OP_if, 1, operands, 2, (const Type *[]){i32, i32});
 }
 
 /* The region where the loop is, or what is around it; what it begins with, in *carried. */
@@ -39,10 +37,8 @@ static Region *enter_for(const Pipeline *pipeline, const Op *level, Op *op, Valu
                          Map *map)
 {
     Region *region = op->regions[0];
-    const Value *index = level->regions[0]->arguments[0];
-    map_set(pipeline->pass->arena, map, index, region_add_argument(region, index->type, NULL));
-    for (int i = 0; i < 2; i++)
-        carried[i] = region_add_argument(region, operand_list(op, init)[i]->type, NULL);
+    map_set(pipeline->pass->arena, map, level->regions[0]->arguments[0], region->arguments[0]);
+    for (int i = 0; i < 2; i++) carried[i] = region->arguments[1 + i];
     return region;
 }
 

@@ -89,7 +89,6 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
                                 int parity)
 {
     const Op *launch = pass->launch->parent;
-    const Type *i32 = type_scalar(pass->kernel->types, DTYPE_i32);
     Builder builder = builder_before(region->last);
     PersistentTile tile = {0};
     Map map = {0};
@@ -107,12 +106,11 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
                           multi_buffer_number(&builder, parity)};
     Value *group =
         raster->group ? find_group(&builder, raster, tile.extent[raster->dim], operands[2]) : NULL;
-    Op *loop = build_op(&builder, OP_for, 5, operands, 2, (const Type *[]){i32, i32});
-    op_set_int(loop, ATTR_unroll, 1);
+    Op *loop = multi_buffer_stages_loop(&builder, operands);
     tile.region = loop->regions[0];
-    Value *number = region_add_argument(tile.region, i32, NULL);
-    tile.stage = region_add_argument(tile.region, i32, NULL);
-    tile.parity = region_add_argument(tile.region, i32, NULL);
+    Value *number = tile.region->arguments[0];
+    tile.stage = tile.region->arguments[1];
+    tile.parity = tile.region->arguments[2];
     Builder inside = builder_at_end(tile.region, launch->span);
     if (group)
         find_balanced_index(&inside, &tile, raster->dim, group, turn_round(&inside, loop, number));

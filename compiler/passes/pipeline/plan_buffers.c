@@ -174,17 +174,11 @@ static void find_conditional(Op *op, void *context)
         report(pipeline, op, "not every iteration does it once");
 }
 
-static void find_own_groups(Op *op, void *context)
-{
-    if (op->code == OP_copy_async || op->code == OP_copy_commit || op->code == OP_copy_wait)
-        *(bool *)context = true;
-}
-
 void plan_find_buffers(Pipeline *pipeline)
 {
     Region *body = pipeline->loop->regions[0];
-    bool own_groups = false;
-    region_visit(body, find_own_groups, &own_groups);
+    const bool own_groups = region_has(body, OP_copy_async) || region_has(body, OP_copy_commit) ||
+                            region_has(body, OP_copy_wait);
     if (own_groups || !region_has(body, OP_copy)) {
         /* an inner loop's, or the author's: their count would not be right */
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,

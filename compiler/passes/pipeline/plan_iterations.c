@@ -64,11 +64,10 @@ static const Channel *channel_of(const Writer *writer, size_t buffer)
 
 static void take_channel(Writer *writer, const Channel *channel)
 {
-    Value *operands[3] = {channel->barriers, writer->stage[channel->stage],
-                          writer->parity[channel->stage]};
     if (map_has(&writer->taken, channel)) return;
     map_set(arena_of(writer), &writer->taken, channel, (void *)(uintptr_t)channel);
-    op_set_int(build_op(&writer->builder, OP_consumer_wait, 3, operands, 0, NULL), ATTR_tma, 1);
+    multi_buffer_take(&writer->builder, channel->barriers, writer->stage[channel->stage],
+                      writer->parity[channel->stage], true);
 }
 
 /* The stages that the step reads are filled, and stand for the tiles. */
@@ -119,9 +118,8 @@ static void give_stages(Writer *writer, const Op *op)
             map_has(&writer->given, channel))
             continue;
         map_set(arena_of(writer), &writer->given, channel, (void *)(uintptr_t)channel);
-        Value *operands[3] = {channel->barriers, writer->stage[channel->last_stage],
-                              build_const(&writer->builder, DTYPE_b1, 1)};
-        build_op(&writer->builder, OP_consumer_release, 3, operands, 0, NULL);
+        multi_buffer_give(&writer->builder, channel->barriers, writer->stage[channel->last_stage],
+                          build_const(&writer->builder, DTYPE_b1, 1), NULL);
     }
 }
 

@@ -261,16 +261,14 @@ static void take_back(const OpVec *loads)
 
 static void remark_fault(const Plan *plan, const char *fault)
 {
+    static const char TEXT[] = "a loop of products and other work that is not planned: %s";
     Kernel *kernel = plan->pipeline->pass->kernel;
+    const Op *loop = plan->pipeline->loop, *obstacle = plan->obstacle;
     Buf text = {0};
-    if (!kernel->wants_remarks) return;
-    buf_text(&text, fault);
-    if (plan->obstacle) {
-        const Span span = plan->obstacle->span;
-        buf_printf(&text, ", in line %u", (unsigned)source_location(span.source, span.begin).line);
-    }
-    kernel_remark(kernel, plan->pipeline->loop->span,
-                  "a loop of products and other work that is not planned: %s", text.data);
+    if (obstacle)
+        buf_printf(&text, "%s, in line %u", fault,
+                   (unsigned)source_location(obstacle->span.source, obstacle->span.begin).line);
+    kernel_remark(kernel, loop->span, TEXT, obstacle ? text.data : fault);
     buf_free(&text);
 }
 
@@ -294,14 +292,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     if (fault) {
         take_back(&loads);
         if (has_other_work(pipeline->loop)) remark_fault(plan, fault);
-        *pipeline = (Pipeline){.pass = pipeline->pass,
-                               .loop = pipeline->loop,
-                               .stages = pipeline->stages,
-                               .ahead = pipeline->ahead,
-                               .consumers = pipeline->consumers,
-                               .nested = pipeline->nested,
-                               .buffers = given.buffers,
-                               .uses = pipeline->uses};
+        *pipeline = given;
         return false;
     }
     plan_explain(plan);

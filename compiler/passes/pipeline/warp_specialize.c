@@ -42,6 +42,19 @@ static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
     return barriers;
 }
 
+void multi_buffer_take(Builder *builder, Value *barriers, Value *stage, Value *parity, bool by_tma)
+{
+    Value *operands[3] = {barriers, stage, parity};
+    Op *take = build_op(builder, OP_consumer_wait, 3, operands, 0, NULL);
+    if (by_tma) op_set_int(take, ATTR_tma, 1);
+}
+
+void multi_buffer_give(Builder *builder, Value *barriers, Value *stage, Value *given, Value *rank)
+{
+    Value *operands[4] = {barriers, stage, given, rank};
+    build_op(builder, OP_consumer_release, rank ? 4 : 3, operands, 0, NULL);
+}
+
 /* Stages for the copies before the loop, and the barriers of all of them. */
 static void make_once(Pipeline *pipeline, Builder *builder)
 {
@@ -123,8 +136,7 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
     if (!begun) build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
 }
 
-/* A loop that goes through stages; what it begins with is the last two of `operands`. */
-static Op *build_stages_loop(Builder *builder, Value *const operands[5])
+Op *multi_buffer_stages_loop(Builder *builder, Value *const operands[5])
 {
     const Type *types[2] = {operands[3]->type, operands[4]->type};
     Op *loop = build_op(builder, OP_for, 5, operands, 2, types);
@@ -158,7 +170,7 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
     }
     operands[3] = tile->stage;
     operands[4] = tile->parity;
-    return build_stages_loop(builder, operands);
+    return multi_buffer_stages_loop(builder, operands);
 }
 
 static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int parity)
@@ -186,7 +198,7 @@ static void wait_for_other(const Pipeline *pipeline, Op *tiles)
     Value *operands[5] = {multi_buffer_number(&builder, 0),
                           multi_buffer_number(&builder, pipeline->stages),
                           multi_buffer_number(&builder, 1), &tiles->results[0], &tiles->results[1]};
-    Region *body = build_stages_loop(&builder, operands)->regions[0];
+    Region *body = multi_buffer_stages_loop(&builder, operands)->regions[0];
     Builder inside = builder_at_end(body, tiles->span);
     claim(&inside, pipeline->channels.data[0].barriers, body->arguments[1], body->arguments[2]);
     yield_stage(pipeline, &inside, body);
@@ -248,9 +260,8 @@ static void build_producers(const Pipeline *pipeline, Region *region)
 static void build_give_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *stage,
                           Value *given)
 {
-    Value *operands[4] = {barriers, stage, given};
-    if (pipeline->cluster) operands[3] = pairs_other(pipeline, builder);
-    build_op(builder, OP_consumer_release, pipeline->cluster ? 4 : 3, operands, 0, NULL);
+    multi_buffer_give(builder, barriers, stage, given,
+                      pipeline->cluster ? pairs_other(pipeline, builder) : NULL);
 }
 
 /* Gives back what was read in the iteration before while this iteration's product is in flight. */
@@ -335,8 +346,7 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
     Region *body = pipeline->loop->regions[0];
     Value *read = arguments[STAGE_READ], *parity = arguments[STAGE_PARITY];
     Builder start = builder_before(body->first);
-    Op *take = build_op(&start, OP_consumer_wait, 3, (Value *[]){barriers, read, parity}, 0, NULL);
-    if (pipeline->by_tensor) op_set_int(take, ATTR_tma, 1);
+    multi_buffer_take(&start, barriers, read, parity, pipeline->by_tensor);
     multi_buffer_move_uses(pipeline, arguments);
     Builder end = builder_before(region_terminator(body));
     multi_buffer_advance(pipeline, &end, read, parity, next);
@@ -419,8 +429,7 @@ static void take_once(const Pipeline *pipeline, const PersistentTile *tile, Op *
     builder.span = pipeline->loop->span;
     if (!pipeline->once.count) return;
     Value *zero = multi_buffer_number(&builder, 0);
-    Value *operands[3] = {pipeline->barriers, zero, turn_parity(&builder, tile)};
-    op_set_int(build_op(&builder, OP_consumer_wait, 3, operands, 0, NULL), ATTR_tma, 1);
+    multi_buffer_take(&builder, pipeline->barriers, zero, turn_parity(&builder, tile), true);
     for (size_t i = 0; i < pipeline->once.count; i++) {
         const MultiBuffer *buffer = &pipeline->once.data[i];
         Value *stage = multi_buffer_stage(pipeline, &builder, buffer, zero);
@@ -434,9 +443,8 @@ static void give_once(const Pipeline *pipeline, Op *before)
 {
     Builder builder = builder_before(before);
     if (!pipeline->once.count || !pipeline->persistent) return;
-    Value *operands[3] = {pipeline->barriers, multi_buffer_number(&builder, 0),
-                          build_const(&builder, DTYPE_b1, 1)};
-    build_op(&builder, OP_consumer_release, 3, operands, 0, NULL);
+    Value *zero = multi_buffer_number(&builder, 0);
+    multi_buffer_give(&builder, pipeline->barriers, zero, build_const(&builder, DTYPE_b1, 1), NULL);
 }
 
 /* The turn's block, in what was moved there. */
