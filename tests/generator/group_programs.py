@@ -553,6 +553,16 @@ class Program(Choices):
                 self.line("n += rounds")
         self.insert(mark, f"full = T.alloc_{'cluster_' * (self.cluster > 1)}barrier([{arrivals}] * {self.stages})")
 
+    def share_fragments(self):
+        """Groups may have fragments of one name: each has its own in it."""
+        for i, group in enumerate(self.consumers):
+            for job in group.jobs:
+                others = [one.acc for other in self.consumers[:i] for one in other.jobs
+                          if (one.dtype, one.shape, one.way == "threads", one.each_round) == (job.dtype, job.shape, False, False)]
+                free = [acc for acc in others if all(one.acc != acc for one in group.jobs)]
+                if job.way != "threads" and not job.each_round and free and self.chance(0.5):
+                    job.acc = self.pick(free)
+
     def ordered(self):
         self.header("ordered")
         if self.cluster > 1:
@@ -565,6 +575,9 @@ class Program(Choices):
             self.allocate(s.ring, "shared", s.dtype, (self.stages, s.rows, s.columns))
             if s.changed:
                 self.allocate("m" + s.ring, "shared", s.dtype, (self.between_turns, s.rows, s.columns))
+        own = [job.acc for job in self.jobs()]
+        if self.scheme != "together":
+            self.share_fragments()
         for job in self.jobs():
             self.allocate_for(job, True)
         {"together": self.together, "groups": self.by_groups, "numbered": self.by_number}[self.scheme]()
@@ -576,6 +589,8 @@ class Program(Choices):
         for job in late:
             names = ", ".join(["i", "j"][:len(job.shape)])
             self.over(job.shape, f"{job.out}[b, {names}] = {job.held}[{names}]")
+        for job, acc in zip(self.jobs(), own):
+            job.acc = acc
         self.body.append("")
 
     # ---- the other ----
