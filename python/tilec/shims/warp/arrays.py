@@ -168,13 +168,22 @@ class array_t(ctypes.Structure):
         return made
 
 
-class _ArrayClass(type):
-    """wp.array[float], in annotations."""
+class indexedarray_t(ctypes.Structure):
+    """An array of indices as C has it; 0 in the place of a dimension's indices: all."""
+
+    _fields_ = [("arr", array_t), ("indices", ctypes.c_uint64 * 4), ("shape", ctypes.c_int32 * 4)]
+
+
+class _Arrays:
+    """wp.array[float], in annotations; a program's own classes of arrays are none."""
 
     _said = array_annotation
+    _rank = 1
 
-    def __getitem__(cls, dtype):
-        rank = getattr(cls, "_rank", 1)
+    def __class_getitem__(cls, dtype):
+        if "_own" not in vars(cls):
+            raise TypeError(f"Subscript syntax not supported for {cls.__name__}: it is no class of Warp's")
+        rank = cls._rank
         if isinstance(dtype, tuple):
             from warp.subscripts import rank_of
 
@@ -184,12 +193,12 @@ class _ArrayClass(type):
         return cls._said(dtype, rank)
 
 
-class array(metaclass=_ArrayClass):
-    _rank = 1
+class array(_Arrays):
+    _own = True
 
     def __new__(cls, *args, **kwargs):
         given = {name for name, value in kwargs.items() if value is not None}
-        if not args and not given & {"data", "shape", "ptr", "length"}:
+        if "_own" in vars(cls) and not args and not given & {"data", "shape", "ptr", "length"}:
             return array_annotation(kwargs.get("dtype", float), kwargs.get("ndim") or cls._rank)
         return object.__new__(cls)
 
@@ -617,19 +626,19 @@ for _method, _name in {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "a
 
 
 class array1d(array):
-    _rank = 1
+    _own, _rank = True, 1
 
 
 class array2d(array):
-    _rank = 2
+    _own, _rank = True, 2
 
 
 class array3d(array):
-    _rank = 3
+    _own, _rank = True, 3
 
 
 class array4d(array):
-    _rank = 4
+    _own, _rank = True, 4
 
 
 class indexed_annotation(array_annotation):
@@ -645,20 +654,16 @@ class indexed_annotation(array_annotation):
         return _Text(_session.module("warp"), ".indexedarray(dtype=", _session.text_of(self.dtype), f", ndim={self.ndim})")
 
 
-class _IndexedClass(_ArrayClass):
-    _said = indexed_annotation
-
-
-class indexedarray(metaclass=_IndexedClass):
+class indexedarray(_Arrays):
     """An array whose element [i, j] is the element [rows[i], columns[j]] of another; None in the place of indices: all."""
 
-    _rank = 1
+    _own, _said = True, indexed_annotation
 
     def __new__(cls, data=None, indices=None, dtype=None, ndim=None, **ignored):
+        if "_own" not in vars(cls):  # a program's own
+            return object.__new__(cls)
         if data is None and indices is None:
             return indexed_annotation(float if dtype is None else dtype, ndim or cls._rank)
-        if cls.__module__ != __name__:  # a program's own
-            return object.__new__(cls)
         made = object.__new__(indexedarray)
         if cls is not indexedarray:
             made.__init__(data, indices)
@@ -676,6 +681,12 @@ class indexedarray(metaclass=_IndexedClass):
     @property
     def size(self):
         return int(numpy.prod(self.shape, dtype=int))
+
+    def __ctype__(self):
+        made = indexedarray_t(arr=self.data.__ctype__())
+        made.indices[: self.ndim] = [0 if one is None else one.ptr for one in self.indices]
+        made.shape[: self.ndim] = self.shape
+        return made
 
     @property
     def requires_grad(self):
@@ -754,25 +765,25 @@ class indexedarray(metaclass=_IndexedClass):
         return indexedarray(self.data[tuple(chosen)], indices)
 
 
-for _name, _value in list(vars(array).items()):
-    if getattr(_value, "__qualname__", "").startswith("_mapped."):
-        setattr(indexedarray, _name, _value)
+OPERATORS = {_name: _value for _name, _value in vars(array).items() if getattr(_value, "__qualname__", "").startswith("_mapped.")}
+for _name, _value in OPERATORS.items():
+    setattr(indexedarray, _name, _value)
 
 
 class indexedarray1d(indexedarray):
-    _rank = 1
+    _own, _rank = True, 1
 
 
 class indexedarray2d(indexedarray):
-    _rank = 2
+    _own, _rank = True, 2
 
 
 class indexedarray3d(indexedarray):
-    _rank = 3
+    _own, _rank = True, 3
 
 
 class indexedarray4d(indexedarray):
-    _rank = 4
+    _own, _rank = True, 4
 
 
 def _seen(thing, device):
@@ -1014,6 +1025,14 @@ class fixed_annotation(array_annotation):
         return _Text(_session.module("warp"), ".fixedarray(dtype=", _session.text_of(self.dtype), f", shape={self.shape})")
 
 
-class fixedarray(metaclass=_ArrayClass):
+class fixedarray(_Arrays):
+    """A program's own class of such arrays has instances; of Warp's the annotation is what there is."""
+
+    _own = True
+
     def __new__(cls, dtype=float, shape=1, **ignored):
-        return fixed_annotation(dtype, shape)
+        return fixed_annotation(dtype, shape) if "_own" in vars(cls) else object.__new__(cls)
+
+    def __init__(self, dtype=float, shape=1, **ignored):
+        like = fixed_annotation(dtype, shape)
+        self.dtype, self.shape, self.ndim, self.size = like.dtype, like.shape, like.ndim, like.size

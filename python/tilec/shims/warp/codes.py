@@ -17,22 +17,28 @@ _IDS = {"array": ARRAY_TYPE_REGULAR, "fixedarray": ARRAY_TYPE_REGULAR, "indexeda
         "indexedfabricarray": ARRAY_TYPE_FABRIC_INDEXED}
 
 
+def family_of_class(kind):
+    """The class of arrays that one derives from; None: from none."""
+    mro = type.__getattribute__(kind, "__mro__")
+    found = [family for family in _FAMILIES.values() if any([one is family for one in mro])]
+    if len(found) > 1:
+        raise TypeError(f"{kind.__name__} is of more than one native array family: {', '.join([one.__name__ for one in found])}")
+    return found[0] if found else None
+
+
 def _family(value):
     """The name of the kind of arrays that a value, or what an annotation says, is of; None: of none."""
     for kind, name in _SAID:
         if isinstance(value, kind):
             return name
-    mro = type.__getattribute__(type(value), "__mro__")
-    found = [name for name, family in _FAMILIES.items() if family in mro]
-    if len(found) > 1:
-        raise TypeError(f"{type(value).__name__} is of more than one native array family: {', '.join(found)}")
-    return found[0] if found else None
+    found = family_of_class(type(value))
+    return None if found is None else found.__name__
 
 
 def concrete_array_type(value):
     """The class of an array, or of what an annotation says, whatever derives from it; of other things their type."""
     name = _family(value)
-    return type(value) if name is None else _FAMILIES[name]
+    return type if isinstance(value, type) else type(value) if name is None else _FAMILIES[name]
 
 
 def matches_array_class(value, family):
@@ -65,7 +71,7 @@ def get_type_code(kind):
         sizes = "" if kind._family_ == "transformation" else "".join([str(extent) for extent in kind._shape_])
         return _LETTER[kind._family_] + sizes + get_type_code(kind._dtype)
     if isinstance(kind, type):
-        if kind not in _SCALARS:
+        if not isinstance(kind, _types._Type) or kind not in _SCALARS:
             raise TypeError(f"Unrecognized type: {kind}")
         return _SCALARS[kind]
     if is_tile(kind):

@@ -1,11 +1,13 @@
-"""Arrays of Fabric, which lie in buckets of another program's: a program copies them, kernels do not read them."""
+"""Arrays of Fabric, which lie in buckets of another program's: a kernel is given a copy of one, which is put back when it has run."""
+
+import ctypes
 
 import numpy
 
 from warp import arrays as _arrays
 from warp import devices as _devices
 from warp import types as _types
-from warp.arrays import _ArrayClass, array_annotation
+from warp.arrays import _Arrays, array_annotation
 
 
 class fabric_annotation(array_annotation):
@@ -16,14 +18,6 @@ class fabric_annotation(array_annotation):
 class indexed_fabric_annotation(fabric_annotation):
     __slots__ = ()
     _said = "indexedfabricarray"
-
-
-class _FabricClass(_ArrayClass):
-    _said = fabric_annotation
-
-
-class _IndexedFabricClass(_ArrayClass):
-    _said = indexed_fabric_annotation
 
 
 _NUMBERS = {"b": _types.bool, "i1": _types.int8, "i2": _types.int16, "i4": _types.int32, "i8": _types.int64, "u1": _types.uint8,
@@ -85,11 +79,21 @@ class _Whole:
         return self if device == self.device else _arrays.clone(self, device, requires_grad)
 
 
-class fabricarray(_Whole, metaclass=_FabricClass):
-    _rank = 1
+class fabricarray_t(ctypes.Structure):
+    """Fabric's as C has it: how many elements, and where the first of each bucket is."""
+
+    _fields_ = [("size", ctypes.c_uint64), ("count", ctypes.c_uint64), ("first", ctypes.c_uint64 * 16)]
+
+
+class indexedfabricarray_t(ctypes.Structure):
+    _fields_ = [("fa", fabricarray_t), ("indices", ctypes.c_uint64), ("size", ctypes.c_uint64)]
+
+
+class fabricarray(_Whole, _Arrays):
+    _own, _said = True, fabric_annotation
 
     def __new__(cls, *args, dtype=None, ndim=None, **kwargs):
-        if not args and not {"data", "attrib"} & set(kwargs):
+        if "_own" in vars(cls) and not args and not {"data", "attrib"} & set(kwargs):
             return cls._said(float if dtype is None else dtype, ndim or cls._rank)
         return object.__new__(cls)
 
@@ -101,6 +105,11 @@ class fabricarray(_Whole, metaclass=_FabricClass):
                         for pointer, count in zip(described["pointers"], described["counts"]) if count]
         self.shape = (sum([one.size for one in self.buckets]),)
         self._kept = data
+
+    def __ctype__(self):
+        made = fabricarray_t(size=self.size, count=len(self.buckets))
+        made.first[: len(self.buckets[:16])] = [one.ptr for one in self.buckets[:16]]
+        return made
 
     def numpy(self):
         number, inner = self._element()
@@ -119,17 +128,20 @@ class fabricarray(_Whole, metaclass=_FabricClass):
         return indexedfabricarray(fa=self, indices=index)
 
 
-class indexedfabricarray(_Whole, metaclass=_IndexedFabricClass):
-    _rank = 1
+class indexedfabricarray(_Whole, _Arrays):
+    _own, _said = True, indexed_fabric_annotation
 
     def __new__(cls, *args, dtype=None, ndim=None, **kwargs):
-        if not args and not {"fa", "indices"} & set(kwargs):
+        if "_own" in vars(cls) and not args and not {"fa", "indices"} & set(kwargs):
             return cls._said(float if dtype is None else dtype, ndim or cls._rank)
         return object.__new__(cls)
 
     def __init__(self, fa=None, indices=None, dtype=None, ndim=None, **ignored):
         self.fa, self.indices = fa, indices
         self.device, self.dtype, self.shape = fa.device, fa.dtype, (indices.size,)
+
+    def __ctype__(self):
+        return indexedfabricarray_t(fa=self.fa.__ctype__(), indices=self.indices.ptr or 0, size=self.size)
 
     def numpy(self):
         return self.fa.numpy()[self.indices.numpy()]
@@ -138,6 +150,10 @@ class indexedfabricarray(_Whole, metaclass=_IndexedFabricClass):
         whole = self.fa.numpy().copy()
         whole[self.indices.numpy()] = values
         self.fa.store(whole)
+
+
+for _name, _value in _arrays.OPERATORS.items():
+    setattr(_Whole, _name, _value)
 
 
 def fabricarrayarray(dtype=float, **ignored):

@@ -8,6 +8,7 @@ import re
 import textwrap
 import weakref
 from types import SimpleNamespace
+from typing import Any as _Any
 from typing import TypeVar
 
 import numpy
@@ -26,6 +27,7 @@ from warp import bounds as _bounds
 from warp import builds as _builds
 from warp import devices as _devices
 from warp import graphs as _graphs
+from warp import packing as _packing
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
@@ -49,7 +51,9 @@ class Function:
         known[self.key] = self
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
-        _subscripts.check_no_union(function, _annotations(function))
+        annotations = _annotations(function)
+        _subscripts.check_no_union(function, annotations)
+        _packing.check_annotations(function.__name__, annotations)
 
     @property
     def module(self):
@@ -177,6 +181,7 @@ class Kernel:
         self.parameters = list(inspect.signature(func).parameters)
         annotations = _annotations(func)
         _subscripts.check_no_union(func, annotations)
+        _packing.check_annotations(func.__name__, annotations)
         self.kinds = {name: as_type(kind) if isinstance(kind, type) else kind for name, kind in annotations.items()}
         self.open = [name for name in self.parameters if remote is None and _is_open(self.kinds.get(name))]
         self.is_generic = len(self.open) > 0
@@ -245,11 +250,23 @@ class Kernel:
         if not self.open:
             return self
         named = dict(zip(self.parameters, values))
+        self.check_ranks(named)
         kinds = {name: _kind_of(named[name]) for name in self.open if named[name] is not None}
         key = tuple([(type(kind), kind.ndim, kind.dtype) if hasattr(kind, "ndim") else kind for kind in kinds.values()])
         if key not in self.instances:
             self.instances[key] = self.add_overload(kinds)
         return self.instances[key]
+
+    def check_ranks(self, named):
+        for name in self.open:
+            kind, value = self.kinds.get(name), named[name]
+            rank = getattr(value, "ndim", None)
+            if isinstance(kind, array_annotation_base) and rank is not None and kind.ndim not in (rank, _Any):
+                raise TypeError(f"type mismatch: argument '{name}' of kernel '{self.key}' is {types.type_repr(kind)}, and given {types.type_repr(value)}")
+
+    def infer_argument_types(self, values):
+        """The types of the arguments of a launch."""
+        return _packing.infer_argument_types(values, [self.kinds.get(name) for name in self.parameters], self.parameters)
 
     def add_overload(self, kinds):
         """The kernel for parameters of these types, by their names or one for each; of the same types it is the same one."""
@@ -428,10 +445,7 @@ def _overloaded(kernel, kinds):
 
 def _described(kind):
     """What an annotation says; an array is one like it."""
-    from warp.arrays import array, array_annotation
-
-    if isinstance(kind, array):
-        return array_annotation(kind.dtype, kind.ndim)
+    kind = _packing.described(kind)
     return as_type(kind) if isinstance(kind, type) else kind
 
 
@@ -557,7 +571,9 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     if len(given) != len(kernel.parameters):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(given)} arguments but kernel requires "
                            f"{len(kernel.parameters)}.")
-    given = [_accepted(kernel, name, value) for name, value in zip(kernel.parameters, given)]
+    device, copies = _devices.get_device("cpu" if on_host else None), []
+    given = [_packing.taken(kernel.kinds.get(name), _accepted(kernel, name, value), device, copies)
+             for name, value in zip(kernel.parameters, given)]
     values = [_value(value) for value in given]
     dims = _dims(dim)
     if any([extent == 0 for extent in dims]):
@@ -577,6 +593,8 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         callee(*dims, *values)
     except _native.CompileError as error:
         raise _reordered(error) from None
+    for whole, copy in copies:
+        whole.store(copy.numpy())
     if adjoint:
         for one in later:
             one()

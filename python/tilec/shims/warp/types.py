@@ -802,7 +802,10 @@ def _field(struct, name, kind, value):
 
 
 def _check_array_field(name, kind, value):
-    if not hasattr(value, "ndim"):
+    from warp.codes import concrete_array_type
+
+    is_said = not hasattr(value, "device") and hasattr(value, "_said")
+    if not hasattr(value, "ndim") or is_said or concrete_array_type(value) not in (concrete_array_type(kind), type(value)):
         word = "indexed array" if "indexed" in type(kind).__name__ else "array"
         raise TypeError(f"Struct field '{name}' expects a Warp {word}, got {type(value).__name__}")
     wanted = kind.dtype

@@ -12,6 +12,7 @@ from warp import memory as _memory
 from warp import order as _order
 from warp._src import absent
 from warp._src.logger import log_warning  # noqa: F401
+from warp.packing import pack_arg  # noqa: F401
 from warp.bounds import bounds_of as _build_kernel_launch_bounds  # noqa: F401
 from warp.bounds import bounds_of_tuple as _build_launch_bounds_from_tuple  # noqa: F401
 from warp.bounds import canonical_dim as _canonicalize_dim  # noqa: F401

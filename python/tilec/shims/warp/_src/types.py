@@ -9,6 +9,8 @@ from warp.subscripts import Matrix, Quaternion, Transformation, Vector, is_tile 
 from warp.types import _Numbers  # noqa: F401
 
 _absent = absent(__name__)
+_PACKING = {"infer_argument_types": "infer_argument_types", "_resolve_array_family": "resolve_family",
+            "_normalize_array_argument_type": "described", "type_matches_template": "matches"}
 _ANNOTATIONS = {"_ArrayAnnotationBase": "array_annotation_base", "_ArrayAnnotation": "array_annotation",
                 "_IndexedArrayAnnotation": "indexed_annotation"}
 
@@ -52,6 +54,10 @@ def __getattr__(name):
 
     if hasattr(codes, name):
         return getattr(codes, name)
+    if name in _PACKING:
+        from warp import packing
+
+        return getattr(packing, _PACKING[name])
     if name in _ANNOTATIONS:
         from warp import arrays
 

@@ -1,0 +1,169 @@
+"""Arguments of launches: what type they are of, whether a parameter takes them, and how C has them."""
+
+from typing import Any
+
+import numpy
+
+from warp import arrays as _arrays
+from warp import codes as _codes
+from warp import fabric as _fabric
+from warp import types as _types
+from warp.arrays import array, array_annotation_base, array_t
+from warp.types import Struct, StructInstance, _Type, as_type, scalar_base, type_repr
+
+
+def resolve_family(value):
+    """The class of arrays that a value is of, whatever it says of itself; None: of none, as what an annotation says is."""
+    return None if isinstance(value, array_annotation_base) else _codes.family_of_class(type(value))
+
+
+def _annotation(family, dtype, ndim):
+    return family._said(dtype, ndim)
+
+
+def described(value):
+    """What an annotation says of arrays like this one; other things as they are."""
+    family = resolve_family(value)
+    if family is _arrays.fixedarray:
+        raise TypeError("a fixedarray is a thread's own: no launch is given one")
+    return value if family is None else _annotation(family, value.dtype, value.ndim)
+
+
+# ---- of what type ----
+
+
+def is_open(kind):
+    return kind is Any or getattr(kind, "dtype", None) is Any or getattr(kind, "ndim", None) is Any
+
+
+def infer_argument_types(values, templates, names=None):
+    """The types of arguments of parameters that leave theirs open; of None they are what the parameter says."""
+    return [_inferred(value, template, names[i] if names else f"{i}") for i, (value, template) in enumerate(zip(values, templates, strict=True))]
+
+
+def _inferred(value, template, name):
+    unknown = TypeError(f"Unable to infer the type of argument '{name}' from a {type(value).__name__}")
+    if value is None:
+        if isinstance(template, _arrays.fixed_annotation):
+            return template
+        found = described(template)
+        if is_open(found):
+            raise unknown
+        return found
+    if isinstance(value, array_annotation_base):
+        if isinstance(value, _arrays.fixed_annotation):
+            raise TypeError(f"argument '{name}': a fixedarray is a thread's own: no launch is given one")
+        raise unknown
+    found = described(value) if resolve_family(value) is not None else _plain_type(value)
+    if found is None:
+        raise unknown
+    if isinstance(found, array_annotation_base) and isinstance(template, array_annotation_base) and not matches(found, template):
+        raise TypeError(f"type mismatch: argument '{name}' is {type_repr(template)}, and given {type_repr(found)}")
+    return found
+
+
+def _plain_type(value):
+    if isinstance(value, StructInstance):
+        return value._struct
+    kind = type(value)
+    if isinstance(kind, _Type):
+        return kind
+    if kind in (int, float, bool) or isinstance(value, numpy.generic):
+        return as_type(kind)
+    return None
+
+
+def matches(kind, template):
+    """Whether an array's type is what a parameter is for."""
+    return (type(template) is type(kind) and template.ndim in (Any, kind.ndim)
+            and (not isinstance(template.dtype, (_Type, Struct)) or template.dtype is kind.dtype))
+
+
+# ---- as C has them ----
+
+
+def pack_arg(kernel, kind, name, value, device, adjoint=False):
+    """The argument as a launch is given it, checked."""
+    if isinstance(kind, array_annotation_base):
+        return _packed(kernel, kind, f"{'adjoint ' if adjoint else ''}argument '{name}'", value, device, adjoint)
+    if isinstance(value, StructInstance):
+        return value.__ctype__()
+    return value.value if isinstance(value, scalar_base) else value
+
+
+def _family_of(value, where):
+    try:
+        return resolve_family(value)
+    except TypeError as error:
+        raise RuntimeError(f"{where}: {error}") from None
+
+
+def _packed(kernel, kind, where, value, device, adjoint):
+    where = f"Error launching kernel '{kernel.key}', {where}"
+    if value is None:
+        return array_t()
+    if isinstance(value, array_t):
+        return value
+    family = _family_of(value, where)
+    wanted = array if adjoint else _codes.concrete_array_type(kind)
+    if family is None and hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__") and family is None:
+        value, family = array(value, dtype=kind.dtype, device=device, copy=False), array
+    if family is not wanted:
+        raise RuntimeError(f"{where} expects an array of type {type_repr(kind)}, but passed value has type {type(value).__name__}.")
+    if isinstance(kind.dtype, (_Type, Struct)) and value.dtype is not kind.dtype:
+        raise RuntimeError(f"{where} expects an array with dtype={type_repr(kind.dtype)} but passed array has dtype={type_repr(value.dtype)}.")
+    if value.ndim != kind.ndim:
+        raise RuntimeError(f"{where} expects an array with {kind.ndim} dimension(s) but the passed array has {value.ndim} dimension(s).")
+    if value.device != device:
+        raise RuntimeError(f"{where}: trying to launch on device='{device}', but input array is on device='{value.device}'.")
+    return value.__ctype__()
+
+
+def check_annotation(kind, what):
+    """What a program says of a parameter is a type, or an array of Warp's own classes that stands for one."""
+    found = resolve_family(kind) if not isinstance(kind, type) else None
+    if found is None or type(kind).__module__.partition(".")[0] == "warp" and type(kind).__module__ != "warp.tests":
+        return
+    word = "a fixedarray subclass instance" if found is _arrays.fixedarray else f"an instance of {type(kind).__name__}"
+    raise TypeError(f"{what}: {word} as an annotation is not taken")
+
+
+def check_annotations(name, annotations):
+    for one, kind in annotations.items():
+        check_annotation(kind, f"{name}, '{one}'")
+
+
+# ---- what a kernel works on ----
+
+
+def taken(kind, value, device, copies):
+    """The array that a kernel is given: of Fabric's a copy, which `copies` gets beside it; of C's description, or another program's,
+    one on the same memory."""
+    exact = type(value)
+    if exact is array or value is None or not isinstance(kind, array_annotation_base):
+        return value
+    if exact is array_t:
+        return value.array_of(kind, device) if value.data else None
+    family = resolve_family(value)
+    if family is not None and issubclass(family, _fabric._Whole):
+        copy = array(value.numpy(), dtype=value.dtype, device=value.device)
+        copies.append((value, copy))
+        return copy
+    if family is None and not isinstance(value, numpy.ndarray) and exact.__module__.partition(".")[0] != "torch":
+        return _of_interface(value, kind, device)
+    return value
+
+
+def _of_interface(value, kind, device):
+    word = "__cuda_array_interface__" if device.is_cuda else "__array_interface__"
+    said = getattr(type(value), word, None)
+    said = getattr(value, word, None) if said is not None else None
+    if said is None:
+        return value
+    inner = len(_types.inner_shape(kind.dtype))
+    shape = tuple(said["shape"])
+    strides = said.get("strides")
+    strides = None if strides is None else tuple(strides)[: len(shape) - inner]
+    made = array(ptr=said["data"][0], dtype=kind.dtype, shape=shape[: len(shape) - inner], strides=strides, device=device)
+    made.memory.owner = value
+    return made
