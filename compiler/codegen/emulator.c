@@ -347,6 +347,7 @@ const Machine emulator_machine = {
     .shuffle = emulator_shuffle,
     .elect = gen_is_first_lane,
     .vote = emulator_vote,
+    .texture = emulator_texture,
     .check_index = emulator_check_index,
     .fault_injected = emulator_fault_injected,
     .stop = emulator_stop,

@@ -304,6 +304,16 @@ static const char *conversion_at(const char *format, int count)
     return format;
 }
 
+void emulator_texture(Gen *gen, LLVMValueRef texture, LLVMValueRef level, int dims,
+                      const LLVMValueRef *coordinates, LLVMValueRef *channels)
+{
+    LLVMValueRef none = LLVMConstReal(gen->types.f32, 0);
+    LLVMValueRef arguments[6] = {texture, level, gen_i32(gen, dims), coordinates[0], none, none};
+    for (int i = 1; i < dims; i++) arguments[3 + i] = coordinates[i];
+    emu_call(gen, "tile_emu_texture", gen->types.nothing, 6, arguments);
+    for (int i = 0; i < 4; i++) channels[i] = gen_bitcast(gen, emu_out(gen, i), gen->types.f32);
+}
+
 static void print_part(Gen *gen, const char *format, int count, LLVMValueRef *slots)
 {
     for (int i = 0; i < count; i++)

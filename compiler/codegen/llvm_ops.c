@@ -399,6 +399,16 @@ void emit_vote(Gen *gen, const Op *op)
     gen_define_result(gen, op, MACHINE(gen, op, vote)(gen, gen_operand(gen, op, condition)));
 }
 
+void emit_texture(Gen *gen, const Op *op)
+{
+    LLVMValueRef coordinates[3], channels[4];
+    const int first = operand_index(op, coordinates), dims = op->operand_count - first;
+    for (int i = 0; i < dims; i++) coordinates[i] = gen_operand_at(gen, op, first + i);
+    MACHINE(gen, op, texture)
+    (gen, gen_operand(gen, op, texture), gen_operand(gen, op, level), dims, coordinates, channels);
+    for (int i = 0; i < op->result_count; i++) gen_define(gen, &op->results[i], channels[i]);
+}
+
 void emit_stmatrix(Gen *gen, const Op *op)
 {
     LLVMValueRef words[4];

@@ -95,6 +95,19 @@ LLVMValueRef nvptx_vote(Gen *gen, LLVMValueRef condition)
     return gen_intrinsic(gen, "llvm.nvvm.vote.ballot.sync", 0, NULL, 2, arguments);
 }
 
+void nvptx_texture(Gen *gen, LLVMValueRef texture, LLVMValueRef level, int dims,
+                   const LLVMValueRef *coordinates, LLVMValueRef *channels)
+{
+    static const char *const names[] = {"llvm.nvvm.tex.unified.1d.level.v4f32.f32",
+                                        "llvm.nvvm.tex.unified.2d.level.v4f32.f32",
+                                        "llvm.nvvm.tex.unified.3d.level.v4f32.f32"};
+    LLVMValueRef arguments[5] = {texture};
+    for (int i = 0; i < dims; i++) arguments[1 + i] = coordinates[i];
+    arguments[1 + dims] = level;
+    LLVMValueRef all = gen_intrinsic(gen, names[dims - 1], 0, NULL, dims + 2, arguments);
+    for (unsigned i = 0; i < 4; i++) channels[i] = LLVMBuildExtractValue(gen->builder, all, i, "");
+}
+
 const Machine nvptx_machine = {
     .emit = gen_op,
     .has_ptx = true,
@@ -139,6 +152,7 @@ const Machine nvptx_machine = {
     .shuffle = nvptx_shuffle,
     .elect = nvptx_elect,
     .vote = nvptx_vote,
+    .texture = nvptx_texture,
     .setmaxnreg = nvptx_setmaxnreg,
     .ldmatrix = nvptx_ldmatrix,
     .stmatrix = nvptx_stmatrix,

@@ -174,6 +174,11 @@ void tile_emu_stop(tile_emu_thread *thread, const char *text, uint32_t site);
 /* What a quick instruction gives, right to the manual's bound. `function` is tile_emu_function. */
 float tile_emu_approximate(uint32_t function, float a, float b);
 
+/* The four channels of a texture (tile_emulator_texture) at coordinates of a mip level: `out` holds
+ * f32s then. */
+void tile_emu_texture(tile_emu_thread *thread, uint64_t texture, float level, uint32_t dims,
+                      float x, float y, float z);
+
 /* printf to the standard output: `in` holds `count` values of 64 bits, as `format` takes them. */
 void tile_emu_print(tile_emu_thread *thread, const char *format, uint32_t count);
 

@@ -20,8 +20,9 @@ static const tile_emulator_symbol symbols[] = {
     SYMBOL(tile_emu_print),           SYMBOL(tile_emu_stop),
     SYMBOL(tile_emu_tensor_add),      SYMBOL(tile_emu_tensor_commit),
     SYMBOL(tile_emu_tensor_copy),     SYMBOL(tile_emu_tensor_store),
-    SYMBOL(tile_emu_tensor_wait),     SYMBOL(tile_emu_wgmma_commit),
-    SYMBOL(tile_emu_wgmma_in_flight), SYMBOL(tile_emu_wgmma_wait),
+    SYMBOL(tile_emu_tensor_wait),     SYMBOL(tile_emu_texture),
+    SYMBOL(tile_emu_wgmma_commit),    SYMBOL(tile_emu_wgmma_in_flight),
+    SYMBOL(tile_emu_wgmma_wait),
 };
 
 TILE_API const tile_emulator tile_the_emulator = {

@@ -474,6 +474,30 @@ Object *core_mma_sync(Eval *eval, const Bound *bound)
     Object *results = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int i = 0; i < MMA_SUMS; i++) list_append(eval, results, object_ir(eval, &op->results[i]));
     return results;
+
+/* texture(handle, level, coordinates): (red, green, blue, alpha), as the texture has them. */
+Object *core_texture(Eval *eval, const Bound *bound)
+{
+    enum { DIMS = 3, CHANNELS = 4 };
+    Object *items[TYPE_RANK];
+    Value *operands[2 + DIMS];
+    int dims;
+    if (!stage_ready(eval, bound->at) ||
+        !argument_items(eval, bound->values[2], "the coordinates", bound->at, &dims, items))
+        return NULL;
+    if (dims < 1 || dims > DIMS)
+        return FAIL(eval, rank_mismatch, bound->at, "the coordinates", (long long)dims, 3LL);
+    operands[0] = stage_scalar(eval, bound->values[0], DTYPE_u64, bound->at);
+    operands[1] = stage_scalar(eval, bound->values[1], DTYPE_f32, bound->at);
+    for (int i = 0; i < dims; i++)
+        operands[2 + i] = stage_scalar(eval, items[i], DTYPE_f32, bound->at);
+    for (int i = 0; i < 2 + dims; i++)
+        if (operands[i] == NULL) return NULL;
+    const Type *f32 = type_scalar(core_types(eval), DTYPE_f32);
+    const Type *types[CHANNELS] = {f32, f32, f32, f32};
+    Op *op = build_op(&eval->builder, OP_texture, 2 + dims, operands, CHANNELS, types);
+    for (int i = 0; i < CHANNELS; i++) items[i] = object_ir(eval, &op->results[i]);
+    return object_list(eval, OBJECT_TUPLE, items, CHANNELS);
 }
 
 /* In a parallel loop: what each iteration that comes here says, together. */

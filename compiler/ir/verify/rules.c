@@ -570,6 +570,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_local_base] = check_local_base,
     [OP_check_index] = check_check_index,
     [OP_vote] = rule_vote,
+    [OP_texture] = rule_texture,
     [OP_thread_id] = rule_i32,
     [OP_shared_base] = check_shared_base,
     [OP_ld] = check_ld,

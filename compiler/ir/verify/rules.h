@@ -77,7 +77,7 @@ Rule rule_anchor, rule_const, rule_assume, rule_barrier, rule_block, rule_condit
     rule_local_alloc, rule_part, rule_put, rule_reduce, rule_reshape, rule_same_dtype, rule_scan,
     rule_shared_alloc, rule_shared_load, rule_shared_reshape, rule_mbarrier, rule_stage,
     rule_shared_store, rule_shared_view, rule_store, rule_tma_load, rule_tma_store,
-    rule_tma_store_wait, rule_transpose, rule_view, rule_vote, rule_shared_peer,
+    rule_tma_store_wait, rule_transpose, rule_view, rule_vote, rule_shared_peer, rule_texture,
     rule_cluster_address, rule_grid_sync, rule_setmaxnreg;
 bool rule_cluster(const Check *check, const Op *launch); /* {cluster} */
 

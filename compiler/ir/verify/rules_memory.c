@@ -589,3 +589,18 @@ bool rule_vote(const Check *check)
                    "the condition is boolean") &&
            require(check, result_type(check)->dtype == DTYPE_u32, "the result is a u32");
 }
+
+bool rule_texture(const Check *check)
+{
+    const Op *op = check->op;
+    const int dims = op->operand_count - 2;
+    bool are_floats = dims >= 1 && dims <= 3 && op->result_count == 4;
+    for (int i = 1; are_floats && i < op->operand_count; i++)
+        are_floats = op->operands[i]->type->dtype == DTYPE_f32;
+    for (int i = 0; are_floats && i < op->result_count; i++)
+        are_floats = op->results[i].type->dtype == DTYPE_f32;
+    return require(check, operand_type(check, texture)->dtype == DTYPE_u64,
+                   "the texture's handle is a u64") &&
+           require(check, are_floats,
+                   "a level and one to three coordinates are f32s, and so are four channels");
+}

@@ -44,6 +44,21 @@ typedef struct tile_emulator_count {
     uint64_t bank_conflicts; /* shared: transactions beyond the ideal */
 } tile_emulator_count;
 
+/* A texture object of the emulator's, whose handle is its address: what kernels that are given the
+ * handle of a driver's texture object read there. Levels of mipmaps follow one another, each half
+ * of the one before along each dimension, at least 1. */
+typedef struct tile_emulator_texture {
+    const void *const *levels; /* the texels of each, x counting fastest, channels side by side */
+    uint32_t level_count;
+    uint32_t extents[3]; /* of the first level: width, height, depth; 1 where it has fewer */
+    uint32_t channels;   /* 1, 2 or 4; those that are missing are 0, the last one 1 */
+    uint32_t format;     /* as the driver counts them: CUarray_format */
+    uint32_t address[3]; /* CUaddress_mode: 0 wraps, 1 clamps, 2 mirrors, 3 is 0 outside */
+    uint32_t linear, linear_levels; /* nonzero: not the nearest texel or level, but between them */
+    uint32_t normalized;            /* nonzero: coordinates from 0 to 1, and else in texels of the
+                            first level */
+} tile_emulator_texture;
+
 /* 1 checks this process's later launches, 2 does so with the last thread first, 0 does not; -1 goes
  * back to the environment: TILE_EMULATOR=checked, backwards or fast. What orders atomics is the
  * order in which they happened to come: a race that one order hides the other may show. */

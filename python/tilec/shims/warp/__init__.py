@@ -26,6 +26,7 @@ from warp import maps as _maps
 from warp import memory as _memory
 from warp import subscripts as _subscripts
 from warp import tape as _tape
+from warp import textures as _textures
 from warp import types, utils
 from warp._src import context
 from warp.builtins import transform_expand, transform_set_rotation, transform_set_translation  # noqa: F401
@@ -37,7 +38,8 @@ from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape):
+for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape,
+                _textures):
     for _name in _builds.__all__ if _module is _builds else dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)

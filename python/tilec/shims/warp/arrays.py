@@ -281,6 +281,7 @@ class array(_Arrays):
             data = data.numpy()
         if isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], StructInstance):
             kind = kind or data[0]._struct
+            self.kept = data  # textures among them, whose handles are in the array
             data = numpy.array([one.numpy_value() for one in data], kind._numpy)
         if kind is None and not isinstance(data, numpy.ndarray) and len(numpy.shape(data)) and _numbers_type(data):
             kind = _numbers_type(data)

@@ -821,7 +821,7 @@ def _argument(value):
 
 def _initial(kind):
     if isinstance(kind, Struct):
-        return kind()
+        return kind.initial()
     if isinstance(kind, _Type):
         return kind() if issubclass(kind, _Numbers) else kind._base(0)
     return None
@@ -857,6 +857,10 @@ class Struct:
             shape = getattr(kind, "_shape_", ()) if not isinstance(kind, Struct) else ()
             fields.append((name, kind._numpy, shape))
         return numpy.dtype(fields, align=True)
+
+    def initial(self):
+        """A field's that nobody gave a value."""
+        return self()
 
     def numpy_dtype(self):
         return self._numpy
@@ -1017,6 +1021,8 @@ def is_struct(value):
 
 
 def is_array(value):
+    if isinstance(value, StructInstance):  # textures have these, too
+        return False
     return hasattr(value, "__tile_facts__") or hasattr(value, "ndim") and hasattr(value, "dtype") and not isinstance(value, type)
 
 
