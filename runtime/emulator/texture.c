@@ -173,6 +173,10 @@ void tile_emu_texture(tile_emu_thread *thread, uint64_t handle, float level, uin
 {
     const tile_emulator_texture *texture = (const tile_emulator_texture *)(uintptr_t)handle;
     const float coordinates[DIMS] = {x, y, z};
+    if (texture == NULL) { /* a field that nobody set */
+        for (int i = 0; i < CHANNELS; i++) thread->out[i] = 0;
+        return;
+    }
     const double most = (double)texture->level_count - 1;
     double at = level > 0 ? (double)level : 0; /* NaN: the first */
     if (at > most) at = most;
