@@ -474,6 +474,7 @@ Object *core_mma_sync(Eval *eval, const Bound *bound)
     Object *results = object_list(eval, OBJECT_LIST, NULL, 0);
     for (int i = 0; i < MMA_SUMS; i++) list_append(eval, results, object_ir(eval, &op->results[i]));
     return results;
+}
 
 /* texture(handle, level, coordinates): (red, green, blue, alpha), as the texture has them. */
 Object *core_texture(Eval *eval, const Bound *bound)
