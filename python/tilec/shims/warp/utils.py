@@ -8,6 +8,9 @@ import numpy
 from warp import arrays as _arrays
 from warp import graphs as _graphs
 from warp import types as _types
+from warp.coloring import (  # noqa: F401
+    GraphColoringAlgorithm, graph_coloring_assign, graph_coloring_balance, graph_coloring_get_groups,
+)
 from warp.devices import ScopedDevice, ScopedStream, ScopedTimer  # noqa: F401
 
 

@@ -50,7 +50,15 @@ def _insert(kind):
     return graph.order.add(_graphs._current_stream(graph), kind)
 
 
+_prints_errors = [True]  # what was asked for: errors are raised, and nothing of them is printed
+
+
+def _print_errors(asked):
+    _prints_errors[0] = bool(asked)
+
+
 core = types.SimpleNamespace(
+    wp_is_error_output_enabled=lambda: _prints_errors[0], wp_set_error_output_enabled=_print_errors,
     wp_is_mathdx_enabled=lambda: True, wp_cuda_toolkit_version=lambda: 12080, wp_is_cuda_enabled=lambda: True,
     wp_cuda_compilation_enabled=lambda: True, wp_is_llvm_enabled=lambda: False, is_mathdx_enabled=lambda: True,
     wp_cuda_get_kernel_properties=_builds.kernel_properties, wp_cuda_configure_kernel_shared_memory=_builds.configure_shared,

@@ -1,0 +1,32 @@
+# Colors for a graph's nodes by both orders, groups of one color made alike in size, and what is refused.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+cat > "$TMP/program.py" <<'P'
+import numpy as np
+import warp as wp
+
+rng = np.random.default_rng(5)
+pairs = rng.integers(0, 200, (600, 2)).astype(np.int32)
+pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+edges, colors = wp.array(pairs, dtype=int, device="cpu"), wp.empty(200, dtype=int, device="cpu")
+for algorithm in wp.utils.GraphColoringAlgorithm:
+    count = wp.utils.graph_coloring_assign(edges, colors, algorithm)
+    ratio = wp.utils.graph_coloring_balance(edges, colors, count, 1.2)
+    found = colors.numpy()
+    sizes = [len(group) for group in wp.utils.graph_coloring_get_groups(colors, count)]
+    print(algorithm.name, count <= 9, (found[pairs[:, 0]] != found[pairs[:, 1]]).all(), sum(sizes), max(sizes) / min(sizes) == ratio, ratio < 2)
+
+square = wp.array([[0, 1], [1, 2], [2, 3], [3, 0]], dtype=int, device="cpu")
+colors = wp.empty(4, dtype=int, device="cpu")
+print(wp.utils.graph_coloring_assign(square, colors), [group.tolist() for group in wp.utils.graph_coloring_get_groups(colors, 2, False)])
+loose, colors = wp.empty((0, 2), dtype=int, device="cpu"), wp.array([0, 0, 0, 0, 0, 1], dtype=int, device="cpu")
+print(wp.utils.graph_coloring_balance(loose, colors, 2, 2.0, max_iterations=1), colors.numpy().tolist())
+print(wp.utils.graph_coloring_balance(loose, colors, 2, 1.0), colors.numpy().tolist())
+for wrong in (lambda: wp.utils.graph_coloring_assign(wp.array([[0, 9]], dtype=int, device="cpu"), colors),
+              lambda: wp.utils.graph_coloring_balance(square, colors, 1, 1.1), lambda: wp.utils.graph_coloring_balance(square, colors, 2, 1.1, max_iterations=True)):
+    try:
+        wrong()
+    except (RuntimeError, TypeError) as error:
+        print(type(error).__name__, error)
+P
+python3 -m tilec run "$TMP/program.py"
