@@ -38,3 +38,35 @@ SharedUses loop_shared_uses(Arena *arena, Region *launch, const Op *loop)
     region_visit(launch, note_uses, &finder);
     return finder.uses;
 }
+
+bool shared_use_lasts(const SharedUse *use)
+{
+    return use->inside || (use->before && use->behind);
+}
+
+/* Whether all that is made of the value, element by element, are factors of products. */
+static bool is_for_products(const Value *value)
+{
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (!op_has(use->op, DOT) &&
+            !(op_has(use->op, ELEM) && is_for_products(&use->op->results[0])))
+            return false;
+    return true;
+}
+
+static void note_converted(Op *op, void *context)
+{
+    int64_t *most = context;
+    const bool converts =
+        op->code == OP_scan || (op->code == OP_transpose && !is_for_products(&op->results[0]));
+    const int64_t bytes = converts ? type_bytes(operand(op, a)->type) : 0;
+    if (bytes > *most) *most = bytes;
+}
+
+int64_t loop_converted_bytes(const Op *loop)
+{
+    int64_t most = 0;
+    for (int i = 0; i < loop->region_count; i++)
+        region_visit(loop->regions[i], note_converted, &most);
+    return most;
+}

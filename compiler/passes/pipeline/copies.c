@@ -323,12 +323,10 @@ static bool is_feed(const Loop *loop, const Op *alloc)
 static int64_t held_bytes(const Loop *loop)
 {
     const SharedUses uses = loop_shared_uses(loop->arena, loop->launch, loop->op);
-    int64_t bytes = 0;
-    for (size_t i = 0; i < uses.count; i++) {
-        const SharedUse *use = &uses.data[i];
-        if (!is_feed(loop, use->alloc) && (use->inside || (use->before && use->behind)))
-            bytes += tile_bytes(use->alloc);
-    }
+    int64_t bytes = loop_converted_bytes(loop->op);
+    for (size_t i = 0; i < uses.count; i++)
+        if (!is_feed(loop, uses.data[i].alloc) && shared_use_lasts(&uses.data[i]))
+            bytes += tile_bytes(uses.data[i].alloc);
     return bytes;
 }
 

@@ -200,9 +200,9 @@ static int64_t bytes_in_loop(const Pipeline *pipeline)
 {
     const SharedUses uses =
         loop_shared_uses(pipeline->pass->arena, pipeline->pass->launch, pipeline->loop);
-    int64_t bytes = 0;
+    int64_t bytes = loop_converted_bytes(pipeline->loop);
     for (size_t i = 0; i < uses.count; i++)
-        if (uses.data[i].inside || (uses.data[i].before && uses.data[i].behind))
+        if (shared_use_lasts(&uses.data[i]))
             bytes += type_bytes(uses.data[i].alloc->results[0].type);
     return bytes;
 }
