@@ -69,3 +69,16 @@ Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Ma
     op_clone(builder, value->op, map);
     return map_get(map, value);
 }
+
+static void rename_block(Op *op, void *context)
+{
+    Value **indices = context;
+    const int64_t dim = op_int(op, ATTR_dim, 0);
+    if (op->code == OP_block_idx && dim < 2 && indices[dim])
+        value_replace(op->results, indices[dim]);
+}
+
+void ops_rename_blocks(Op *rest, Value *indices[2])
+{
+    for (Op *op = rest; op; op = op->next) op_visit(op, rename_block, indices);
+}

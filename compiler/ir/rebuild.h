@@ -22,6 +22,10 @@ Op *branch_carry(Op *branch, int count, const Type *const *types);
  * already. */
 Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map);
 
+/* `rest` and what comes behind it take these for the block's indices along x and y; NULL: its own.
+ */
+void ops_rename_blocks(Op *rest, Value *indices[2]);
+
 /* A region's last op if it is a terminator, else NULL. */
 Op *region_terminator(const Region *region);
 

@@ -360,14 +360,15 @@ static bool is_deep(const Loop *loop, int64_t bytes)
            c->shape[0] * c->shape[1] * a->shape[1] < COST_BALANCE * bytes;
 }
 
-static void join_iterations(Loop *loop)
+/* How many iterations' work one is to do. */
+static int choose_factor(const Loop *loop)
 {
     const int64_t trips = loop_trips(loop->op);
     if (trips == 0 || op_attr(loop->op, ATTR_unroll) || !is_one_product(loop) ||
         dtype_bits(operand(loop->op, step)->type->dtype) < 32) /* the step has to fit */
-        return;
+        return 1;
     const Feed *a = &loop->feeds.data[0], *b = &loop->feeds.data[1];
-    if (!follows_along_k(loop, a) || !follows_along_k(loop, b)) return;
+    if (!follows_along_k(loop, a) || !follows_along_k(loop, b)) return 1;
     const Type *left = operand(a->dot, a)->type;
     const int64_t depth = left->shape[1] * dtype_bits(left->dtype) / 8;
     const int64_t most =
@@ -377,14 +378,20 @@ static void join_iterations(Loop *loop)
            iteration_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
            iteration_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
         factor *= 2;
-    if (factor == 1) return;
-    stretch_feed(loop, a, factor);
-    stretch_feed(loop, b, factor);
-    Builder builder = builder_before(loop->op);
+    return factor;
+}
+
+static void join_iterations(const Loop *loop, int factor)
+{
     int64_t step;
+    if (factor == 1) return;
+    for (size_t i = 0; i < loop->feeds.count; i++) stretch_feed(loop, &loop->feeds.data[i], factor);
+    Builder builder = builder_before(loop->op);
     value_constant(operand(loop->op, step), &step);
     op_set_operand(loop->op, operand_index(loop->op, step),
                    build_const(&builder, operand(loop->op, step)->type->dtype, step * factor));
+    kernel_remark(loop->kernel, loop->op->span,
+                  "an iteration of this loop of a product does the work of %d", factor);
 }
 
 /* ---- the loop ---- */
@@ -448,7 +455,7 @@ static void consider(Loop *loop)
     }
     move_syncs(loop);
     make_copies(loop);
-    join_iterations(loop);
+    join_iterations(loop, choose_factor(loop));
     op_set_int(loop->op, ATTR_stages, choose_stages(loop, iteration_bytes(loop)));
     analysis_invalidate(loop->context);
 }

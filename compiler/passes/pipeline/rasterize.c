@@ -19,6 +19,7 @@
 #include "passes/analysis/access.h"
 #include "passes/layout/matrix.h"
 #include "passes/analysis/trend.h"
+#include "ir/rebuild.h"
 
 typedef struct Traits {
     bool uses[2];     /* the block's index along x, y, in what pipelined loops copy */
@@ -115,34 +116,11 @@ static void build_raster(Builder *builder, int64_t group_columns, bool whole, Va
     op_set_int(out[1]->op, ATTR_pair, 1); /* group_columns is even */
 }
 
-typedef struct Renaming {
-    Kernel *kernel;
-    Value **indices;
-} Renaming;
-
-static void rename_index(Op *op, void *context)
-{
-    const Renaming *renaming = context;
-    const int64_t dim = op_int(op, ATTR_dim, 0);
-    if (op->code == OP_block_idx && dim < 2 && op->scratch == NULL && renaming->indices[dim])
-        value_replace(&op->results[0], renaming->indices[dim]);
-}
-
-/* In what comes from `rest` on. */
-static void rename_indices(Kernel *kernel, Region *region, Op *rest, Value **indices)
-{
-    Renaming renaming = {.kernel = kernel, .indices = indices};
-    for (Op *op = region->first; op != rest; op = op_next(op)) op->scratch = op;
-    region_visit(region, rename_index, &renaming);
-    for (Op *op = region->first; op != rest; op = op_next(op)) op->scratch = NULL;
-}
-
 /* NULL, or why not. */
 static const char *rasterize_launch(Kernel *kernel, Op *launch, int64_t most)
 {
-    Region *region = launch_region(launch);
     Value *indices[2];
-    Op *rest = region->first;
+    Op *rest = launch_region(launch)->first;
     Builder builder = builder_before(rest);
     int64_t width;
     const bool known = value_constant(operand(launch, x), &width);
@@ -152,15 +130,14 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch, int64_t most)
                   "blocks are taken in groups of %d columns of the grid, for the sake of L2",
                   (int)columns);
     build_raster(&builder, columns, known && width % columns == 0, indices);
-    rename_indices(kernel, region, rest, indices);
+    ops_rename_blocks(rest, indices);
     return NULL;
 }
 
 /* Those with the most iterations come first, so that the last ones to begin are soon done. */
 static const char *turn_iteration(Kernel *kernel, Op *launch, int dim)
 {
-    Region *region = launch_region(launch);
-    Op *rest = region->first;
+    Op *rest = launch_region(launch)->first;
     Builder builder = builder_before(rest);
     int64_t extent;
     Value *last = value_constant(operand_list(launch, x)[dim], &extent)
@@ -172,7 +149,7 @@ static const char *turn_iteration(Kernel *kernel, Op *launch, int dim)
     indices[dim] = build2(&builder, OP_sub, last, index);
     kernel_remark(kernel, kernel->span,
                   "blocks are taken from the last one to the first, as those have more iterations");
-    rename_indices(kernel, region, rest, indices);
+    ops_rename_blocks(rest, indices);
     return NULL;
 }
 
