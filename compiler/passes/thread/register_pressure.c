@@ -17,8 +17,7 @@
 
 typedef struct Seat {
     int number, last; /* of an op of the region, and of the last op there that uses its results */
-    int batch;        /* the last one that looked at it */
-    bool placed;
+    bool placed, looked;
 } Seat;
 
 /* What is read of one tile in shared memory, or of any memory of a space. */
@@ -35,7 +34,6 @@ typedef struct PressureSchedule {
     int *carried; /* NULL: not counted; of each argument the number of the last op that uses it */
     bool far;     /* more ops move */
     int at_once;  /* so many words are read before they are used */
-    int batch;    /* of stores whose reads are placed together: its number */
     OpVec stack;
     VEC(PlaceRead) places;
 } PressureSchedule;
@@ -209,10 +207,9 @@ static void open_operands(Op *op, void *context)
     for (int i = op->operand_count - 1; i >= 0; i--) {
         Value *value = op->operands[i];
         Seat *seat = is_here(batch->schedule, value) ? value->op->scratch : NULL;
-        if (!seat || seat->placed || seat->batch == batch->schedule->batch ||
-            !may_move(batch->schedule, value->op))
+        if (!seat || seat->placed || seat->looked || !may_move(batch->schedule, value->op))
             continue;
-        seat->batch = batch->schedule->batch;
+        seat->looked = true;
         vec_push(batch->schedule->arena, batch->open, value->op);
     }
 }
@@ -236,12 +233,11 @@ static int place_reads(PressureSchedule *schedule, Op *op, int limit)
 }
 
 /* A read takes long, many take hardly longer: those for some stores are placed before the first of
- * these. */
+ * these. All that is looked at for that is placed by the last of them, before the next batch. */
 static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at)
 {
     int words = 0;
     size_t i = at;
-    schedule->batch++;
     for (; i < ops->count && words < schedule->at_once; i++) {
         if (may_move(schedule, ops->data[i])) continue;
         if (ops->data[i]->code != OP_st) break;
