@@ -55,7 +55,7 @@ Value *multi_buffer_number(Builder *builder, int value)
     return build_const(builder, DTYPE_i32, value);
 }
 
-void multi_buffer_lay_out(const Pipeline *pipeline, MultiBuffer *buffer)
+static void lay_out(const Pipeline *pipeline, MultiBuffer *buffer)
 {
     Value *stages = buffer->stages;
     if (!buffer->is_plain) {
@@ -78,7 +78,7 @@ void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiB
         type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
     buffer->stages = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
     buffer->stages->name = buffer->alloc->results[0].name;
-    if (pipeline->by_tensor) multi_buffer_lay_out(pipeline, buffer);
+    if (pipeline->by_tensor) lay_out(pipeline, buffer);
 }
 
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
@@ -125,7 +125,7 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
         if (use == buffer->copy || multi_buffer_is_rename(use) ||
             !shared_is_used(use, buffer->alloc))
             continue;
-        const bool inside = multi_buffer_is_inside(use, loop->regions[0]);
+        const bool inside = region_holds(loop->regions[0], use->parent);
         if (!inside && !buffer->is_shared) continue;
         Builder builder = builder_before(use);
         Value *stage = arguments[STAGE_READ];

@@ -44,7 +44,7 @@ static Region *enter_for(const Pipeline *pipeline, const Op *level, Op *op, Valu
 
 static Region *enter_if(const Pipeline *pipeline, const Op *level, Op *op, Value *const carried[2])
 {
-    const int taken = multi_buffer_is_inside(pipeline->loop, level->regions[1]);
+    const int taken = region_holds(level->regions[1], pipeline->loop->parent);
     Builder other = builder_at_end(op->regions[!taken], level->span);
     yield_stage(&other, carried);
     return op->regions[taken];
@@ -90,7 +90,7 @@ static Region *carry_through(const Pipeline *pipeline, Op **level, Value *carrie
     *level = branch_carry(*level, 2, (const Type *[]){carried[0]->type, carried[1]->type});
     for (int r = 0; r < 2; r++)
         op_add_operands(region_terminator((*level)->regions[r]), 2, carried);
-    return (*level)->regions[multi_buffer_is_inside(pipeline->loop, (*level)->regions[1])];
+    return (*level)->regions[region_holds((*level)->regions[1], pipeline->loop->parent)];
 }
 
 void nest_carry(const Pipeline *pipeline, PersistentTile *tile)

@@ -10,11 +10,6 @@
 
 /* ---- what uses a tile ---- */
 
-bool multi_buffer_is_inside(const Op *op, const Region *region)
-{
-    return region_holds(region, op->parent);
-}
-
 bool multi_buffer_is_rename(const Op *op)
 {
     return op->code == OP_shared_view || op->code == OP_shared_reshape;
@@ -50,7 +45,7 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
         if (multi_buffer_is_rename(use) || !shared_is_used(use, alloc) ||
-            !multi_buffer_is_inside(use, body))
+            !region_holds(body, use->parent))
             continue;
         if (copy) return true; /* uses come in order */
         if (use->code != OP_copy || use->parent != body || operand(use, tile)->op != alloc)
@@ -104,7 +99,7 @@ static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
         const Op *use = pipeline->uses.data[i];
         if (use == copy || !shared_is_used(use, alloc)) continue;
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
-        if (!multi_buffer_is_inside(use, body)) continue;
+        if (!region_holds(body, use->parent)) continue;
         if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
         if (!multi_buffer_is_rename(use) && op_comes_before(multi_buffer_ancestor(use, body), copy))
             return "the loop reads the tile before it is copied to";
@@ -129,12 +124,12 @@ static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool 
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
         if (multi_buffer_is_rename(use) || !shared_is_used(use, alloc) ||
-            multi_buffer_is_inside(use, pipeline->loop->regions[0]))
+            region_holds(pipeline->loop->regions[0], use->parent))
             continue;
         const Op *other = pipelined_around(use);
         if (other && is_copied_first(pipeline, alloc, other)) continue;
         *is_shared = true;
-        if (!multi_buffer_is_inside(use, pipeline->loop->parent))
+        if (!region_holds(pipeline->loop->parent, use->parent))
             return "the tile is used outside of the branch or loop that this is in";
     }
     if (*is_shared && is_repeated(pipeline->loop->parent, alloc))

@@ -523,8 +523,7 @@ static void drop_tiles(const Pipeline *pipeline)
 {
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (use->code == OP_shared_view &&
-            !multi_buffer_is_inside(use, pipeline->loop->regions[0]) &&
+        if (use->code == OP_shared_view && !region_holds(pipeline->loop->regions[0], use->parent) &&
             use->results[0].use_count == 0)
             op_erase(use);
     }

@@ -17,7 +17,7 @@ static bool counts_around(const Pipeline *pipeline, const Value *value)
 {
     const Region *region = value->region;
     return region && region->parent && region->parent->code == OP_for &&
-           region->arguments[0] == value && multi_buffer_is_inside(pipeline->loop, region);
+           region->arguments[0] == value && region_holds(region, pipeline->loop->parent);
 }
 
 static ValueAnswer is_unknown(const Value *value, void *context)
@@ -28,7 +28,7 @@ static ValueAnswer is_unknown(const Value *value, void *context)
                        counts_around(pipeline, value)
                    ? VALUE_ENOUGH
                    : VALUE_FOUND;
-    if (!multi_buffer_is_inside(value->op, pipeline->pass->launch)) return VALUE_ENOUGH;
+    if (!region_holds(pipeline->pass->launch, value->op->parent)) return VALUE_ENOUGH;
     if (is_steady_load(pipeline->pass, value->op)) return VALUE_OPERANDS;
     return value->op->region_count || !op_has(value->op, PURE) || op_has(value->op, COOP)
                ? VALUE_FOUND

@@ -102,7 +102,7 @@ static ValueAnswer copy_outside(const Value *value, void *context)
 {
     const Copying *to = context;
     if (!value->op) return VALUE_ENOUGH;
-    if (multi_buffer_is_inside(value->op, to->pipeline->loop->regions[0])) return VALUE_OPERANDS;
+    if (region_holds(to->pipeline->loop->regions[0], value->op->parent)) return VALUE_OPERANDS;
     value_copy_slice(to->builder, (Value *)(uintptr_t)value, to->pipeline->pass->launch, to->map);
     return VALUE_ENOUGH;
 }
