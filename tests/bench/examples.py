@@ -293,7 +293,7 @@ def measure_row(row, args):
     times = {each: [] for each in contenders}
     for _ in range(args.rounds):
         for each in random.sample(list(contenders), len(contenders)):
-            time.sleep(0.002)
+            time.sleep(args.rest)
             times[each].append(milliseconds(contenders[each], count) / calls)
     median = lambda values: sorted(values)[len(values) // 2]
     result["tilec_ms"] = round(median(times["tilec"]), 5)
@@ -307,7 +307,7 @@ def measure_row(row, args):
 
 
 def row_command(row, args, what):
-    command = [sys.executable, __file__, what, args.plan, args.folder, args.out, "--only", f"^{re.escape(row['name'])}$", "--rounds", str(args.rounds), "--ms", str(args.ms)] + ["--no-origin"] * args.no_origin
+    command = [sys.executable, __file__, what, args.plan, args.folder, args.out, "--only", f"^{re.escape(row['name'])}$", "--rounds", str(args.rounds), "--ms", str(args.ms), "--rest", str(args.rest)] + ["--no-origin"] * args.no_origin
     return command + ["--other", *args.other]
 
 
@@ -372,6 +372,7 @@ def main():
     parser.add_argument("--other", nargs="*", default=[], help="folders built by other tilecs, measured beside; their last names are in the results")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--ms", type=float, default=10, help="of each round of a contender")
+    parser.add_argument("--rest", type=float, default=0.002, help="seconds before each sample: long ones, where power would bound the clock")
     parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--jobs", type=int, default=6, help="processes of rows at a time; of those that measure one uses the GPU")
     parser.add_argument("--limit", type=float, default=90, help="seconds of a row")
