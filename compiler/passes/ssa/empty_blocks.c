@@ -1,0 +1,177 @@
+/* empty_blocks.c: loops of blocks that store nothing do not run.
+ *
+ * Where sequences of several lengths lie behind one another a grid is made for the longest one. A
+ * block behind the end of its own, which it reads in memory, stores nothing, as all that it stores
+ * lies outside of a view; what it computes for that nobody sees. The loops that compute it with
+ * tiles get no iterations there.
+ *
+ *     for begin, end          becomes     for begin, end if a store's tile begins inside, else
+ * begin
+ */
+#include "passes/analysis/context.h"
+#include "passes/pass.h"
+
+#include "ir/op_vec.h"
+
+typedef struct EmptyBlocks {
+    Kernel *kernel;
+    Arena *arena;
+    Region *region;
+    OpVec stores, loops; /* of the region itself */
+    bool others;         /* what another block sees is done besides */
+} EmptyBlocks;
+
+/* ---- what a block does ---- */
+
+static bool is_seen(const Op *op)
+{
+    const Value *memory = op_memory(op);
+    if (op_has(op, BLOCKS | REPORTS | ATOMIC)) return true;
+    if (op->region_count || !op_has(op, WRITES) || op_has(op, LOCAL | COPY | ALLOCATES | TERM))
+        return false;
+    return !memory || memory->type->kind == TYPE_VIEW || memory->type->kind == TYPE_POINTER;
+}
+
+static void look_inside(Op *op, void *context)
+{
+    EmptyBlocks *blocks = context;
+    blocks->others |= is_seen(op);
+}
+
+static void look(EmptyBlocks *blocks)
+{
+    for (Op *op = blocks->region->first; op; op = op_next(op)) {
+        if (op->code == OP_store && !op_attr(op, ATTR_mode)) {
+            vec_push(blocks->arena, &blocks->stores, op);
+            continue;
+        }
+        if (op->code == OP_for && region_has_with(op->regions[0], COOP))
+            vec_push(blocks->arena, &blocks->loops, op);
+        op_visit(op, look_inside, blocks);
+    }
+}
+
+/* ---- whether it stores anything ---- */
+
+static ValueAnswer is_read(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && value->op->code == OP_element_load ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+static bool comes_before(const Op *op, const Op *other)
+{
+    for (const Op *at = other->previous; at; at = at->previous)
+        if (at == op) return true;
+    return false;
+}
+
+typedef struct Before {
+    const EmptyBlocks *blocks;
+    const Op *loop;
+} Before;
+
+static ValueAnswer is_of_loop(const Value *value, void *context)
+{
+    const Before *before = context;
+    const Op *op = value->op;
+    if (!op || op->parent != before->blocks->region || comes_before(op, before->loop))
+        return VALUE_ENOUGH;
+    return op_has(op, PURE) && !op_has(op, COOP) && !op->region_count && type_is_scalar(value->type)
+               ? VALUE_OPERANDS
+               : VALUE_FOUND;
+}
+
+/* Whether it can be computed in front of the loop. */
+static bool is_known_before(const EmptyBlocks *blocks, const Value *value, const Op *loop)
+{
+    return !value_finds(value, is_of_loop, &(Before){blocks, loop});
+}
+
+static Value *make_before(const EmptyBlocks *blocks, Builder *builder, Value *value, Map *made,
+                          const Op *loop)
+{
+    Op *op = value->op;
+    if (!op || op->parent != blocks->region || map_has(made, value) || comes_before(op, loop))
+        return map_has(made, value) ? map_get(made, value) : value;
+    for (int i = 0; i < op->operand_count; i++) {
+        Value *operand = make_before(blocks, builder, op->operands[i], made, loop);
+        map_set(blocks->arena, made, op->operands[i], operand);
+    }
+    op_clone(builder, op, made);
+    return map_get(made, value);
+}
+
+/* The extent along the dimension may end before the tile begins, and was not known to who made the
+ * grid. */
+static bool may_be_outside(const EmptyBlocks *blocks, const Op *store, int dim, const Op *loop)
+{
+    const Attr *bounds = op_attr(store, ATTR_bounds);
+    const Op *view = operand(store, view)->op;
+    if (!view || view->code != OP_view || !bounds || !(bounds->integers[dim] & 2)) return false;
+    Value *extent = operand_list(view, extents)[dim], *offset = operand_list(store, offsets)[dim];
+    return value_finds(extent, is_read, NULL) && is_known_before(blocks, extent, loop) &&
+           is_known_before(blocks, offset, loop);
+}
+
+static Value *begins_inside(const EmptyBlocks *blocks, Builder *builder, const Op *store,
+                            const Op *loop)
+{
+    Value *inside = NULL;
+    const Op *view = operand(store, view)->op;
+    for (int d = 0; d < operand(store, view)->type->rank; d++) {
+        Map made = {0};
+        if (!may_be_outside(blocks, store, d, loop)) continue;
+        Value *extent = make_before(blocks, builder, operand_list(view, extents)[d], &made, loop);
+        Value *offset = make_before(blocks, builder, operand_list(store, offsets)[d], &made, loop);
+        Value *less =
+            build_cmp(builder, "lt", build_cast(builder, extent->type->dtype, offset), extent);
+        inside = inside ? build2(builder, OP_and, inside, less) : less;
+    }
+    return inside;
+}
+
+/* NULL: some store may not be outside. */
+static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, const Op *loop)
+{
+    Value *any = NULL;
+    for (size_t i = 0; i < blocks->stores.count; i++) {
+        bool may = false;
+        const Op *store = blocks->stores.data[i];
+        for (int d = 0; d < operand(store, view)->type->rank; d++)
+            may |= may_be_outside(blocks, store, d, loop);
+        if (!may) return NULL;
+    }
+    for (size_t i = 0; i < blocks->stores.count; i++) {
+        Value *inside = begins_inside(blocks, builder, blocks->stores.data[i], loop);
+        any = any ? build2(builder, OP_or, any, inside) : inside;
+    }
+    return any;
+}
+
+static void limit(const EmptyBlocks *blocks, Op *loop)
+{
+    Builder builder = builder_before(loop);
+    builder.span = loop->span;
+    Value *any = stores_anything(blocks, &builder, loop);
+    if (!any) return;
+    Value *end = build3(&builder, OP_select, any, operand(loop, end), operand(loop, begin));
+    op_set_operand(loop, operand_index(loop, end), end);
+    kernel_remark(blocks->kernel, loop->span,
+                  "a loop that does not run in blocks which store nothing, as all of that is "
+                  "outside");
+}
+
+bool pass_empty_blocks(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        if (op->code != OP_launch || launch_is_cluster_or_cooperative(op)) continue;
+        EmptyBlocks blocks = {
+            .kernel = kernel, .arena = kernel->arena, .region = launch_region(op)};
+        look(&blocks);
+        if (blocks.others || !blocks.stores.count || kernel->is_strict) continue;
+        for (size_t i = 0; i < blocks.loops.count; i++) limit(&blocks, blocks.loops.data[i]);
+    }
+    return true;
+}
