@@ -15,11 +15,10 @@ typedef struct Operand {
 
 /* Whether k or the other dimension lies side by side in a thread: what makes the longer reads. */
 static const Layout *slices_layout(const Lower *lower, const Type *tile, const Layout *c, int outer,
-                                   int32_t *run)
+                                   int limit, int32_t *run)
 {
     LayoutTable *table = lower->kernel->layouts;
     const int32_t k = (int32_t)tile->shape[1 - outer];
-    const int limit = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
     const Layout *along = layout_fma_operand(table, c, k, outer, true),
                  *across = layout_fma_operand(table, c, k, outer, false);
     const int long_run = layout_shared_vector(along, tile->layout, limit);
@@ -41,18 +40,21 @@ static void find_others(Lower *lower, const Layout *c, Operand *operand)
     }
 }
 
-static Operand operand_of(Lower *lower, const Op *dot, DotOperand number)
+/* What is read has so many bits at a time at most. */
+static Operand operand_of(Lower *lower, const Op *dot, DotOperand number, int bits)
 {
     const Value *value = operand_list(dot, a)[number];
     const bool is_shared = value->type->kind == TYPE_SHARED;
     const Layout *c = dot->results[0].type->layout;
+    const int most = bits / dtype_memory_bits(value->type->dtype);
     Operand operand = {.outer = number, .run = 1};
-    const Layout *layout = is_shared ? slices_layout(lower, value->type, c, number, &operand.run)
-                                     : value->type->layout;
+    const Layout *layout = is_shared
+                               ? slices_layout(lower, value->type, c, number, most, &operand.run)
+                               : value->type->layout;
     operand.index = register_index(lower, layout);
     find_others(lower, c, &operand);
     if (is_shared)
-        operand.reader = shared_reader(lower, value, layout);
+        operand.reader = shared_reader(lower, value, layout, most);
     else
         operand.registers = lower_tile(lower, value);
     operand.cast = arena_new_array(lower->arena, Value *, layout_registers(layout));
@@ -161,6 +163,31 @@ static int *traversal_of(Lower *lower, const Layout *layout, const Operand *a, c
     return traversal;
 }
 
+/* As many bits as a thread has the registers for, where each of its rows and columns is read along
+ * k, and each element then has a register: a word at least. */
+static int bits_at_a_time(Lower *lower, const Op *op)
+{
+    const Layout *c = op->results[0].type->layout;
+    const int sums = layout_registers(c) * dtype_bits(op->results[0].type->dtype) / REGISTER_BITS;
+    const int element = dtype_memory_bits(operand(op, a)->type->dtype);
+    const int most = lower->target->registers_per_thread * 7 / 8;
+    int bits = ACCESS_BYTES * 8, lines = 0;
+    for (int o = 0; o < 2; o++) {
+        Operand operand = {.outer = o};
+        find_others(lower, c, &operand);
+        lines += operand.count;
+    }
+    while (bits > REGISTER_BITS && sums + lines * bits / element > most) bits /= 2;
+    return bits;
+}
+
+/* Whether both operands are of less than words: longer ones are read by the element as well. */
+static bool are_narrow(const Op *op)
+{
+    return dtype_memory_bits(operand(op, a)->type->dtype) < REGISTER_BITS &&
+           dtype_memory_bits(operand(op, b)->type->dtype) < REGISTER_BITS;
+}
+
 void lower_dot_fma(Lower *lower, Op *op)
 {
     Value **c = lower_tile(lower, operand(op, c)),
@@ -169,7 +196,8 @@ void lower_dot_fma(Lower *lower, Op *op)
     const DType dtype = op->results[0].type->dtype;
     const int count = layout_registers(layout);
     const int32_t depth = (int32_t)operand(op, a)->type->shape[1];
-    Operand a = operand_of(lower, op, DOT_A), b = operand_of(lower, op, DOT_B);
+    const int bits = are_narrow(op) ? bits_at_a_time(lower, op) : ACCESS_BYTES * 8;
+    Operand a = operand_of(lower, op, DOT_A, bits), b = operand_of(lower, op, DOT_B, bits);
     const Copies copies = find_copies(lower);
     Op **ends = arena_new_array(lower->arena, Op *, depth); /* the last of each k */
     const int *traversal = traversal_of(lower, layout, &a, &b);

@@ -192,9 +192,9 @@ Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates
 Value **shared_pointers(Lower *lower, const Value *tile, const Layout *layout, int *vector);
 
 /* The registers of a tile in the layout, each read, with those that come with it, when it is first
- * asked for. */
+ * asked for: so many at a time at most. */
 typedef struct SharedReader SharedReader;
-SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout);
+SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout, int most);
 Value *shared_reader_at(Lower *lower, SharedReader *reader, int reg);
 
 /* ---- packed.c: elements of less than a byte ---- */

@@ -439,10 +439,11 @@ struct SharedReader {
     Value **registers; /* NULL: not read yet */
 };
 
-SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout)
+SharedReader *shared_reader(Lower *lower, const Value *tile, const Layout *layout, int most)
 {
     SharedReader *reader = arena_new_of(lower->arena, SharedReader);
     reader->access = shared_access(lower, tile, layout);
+    if (reader->access.vector > most) reader->access.vector = most;
     reader->replicas = layout_register_replicas(layout);
     reader->registers = arena_new_array(lower->arena, Value *, layout_registers(layout));
     narrow_for_padding(&reader->access);
