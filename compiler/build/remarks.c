@@ -52,19 +52,29 @@ static void add_remarks(Remarks *remarks, const Remark *remark, const char *labe
 
 /* ---- one image ---- */
 
+/* Of as many threads as a block has. */
+static int registers_of_thread(const ImageEntry *entry, const Target *target)
+{
+    enum { GRANULE = 8 };
+    const int threads = entry->warps * WARP_SIZE;
+    const int shared_out = target->registers / (threads > 0 ? threads : 1) / GRANULE * GRANULE;
+    return shared_out < target->registers_per_thread ? shared_out : target->registers_per_thread;
+}
+
 /* By which power of two a thread's values are to be fewer: addresses and the like take registers,
  * too. */
-static int parts_of(const Kernel *kernel, const Target *target)
+static int parts_of(const Kernel *kernel, int registers)
 {
     int parts = 1;
-    const int most = target->registers_per_thread * COST_HELD_PERCENT / 100;
+    const int most = registers * COST_HELD_PERCENT / 100;
     while (kernel->registers_held > most * parts) parts *= 2;
     return parts;
 }
 
 static void remark_what_fits(Kernel *kernel, const ImageEntry *entry, const Target *target)
 {
-    const int parts = parts_of(kernel, target), warps = entry->warps * parts;
+    const int registers = registers_of_thread(entry, target);
+    const int parts = parts_of(kernel, registers), warps = entry->warps * parts;
     const int threads = warps * WARP_SIZE;
     const bool fits = threads <= target->threads_per_block &&
                       kernel->registers_held / parts * threads <= target->registers;
@@ -73,7 +83,7 @@ static void remark_what_fits(Kernel *kernel, const ImageEntry *entry, const Targ
     buf_printf(&text,
                "a thread's values fill %d registers at a time, and it has %d for them and for "
                "addresses; what would fit: tiles of 1/%d of the elements",
-               kernel->registers_held, target->registers_per_thread, parts);
+               kernel->registers_held, registers, parts);
     if (fits) buf_printf(&text, ", or %d warps", warps);
     kernel_remark(kernel, kernel->span, "%s", text.data);
     buf_free(&text);

@@ -37,6 +37,7 @@ END
 script 1024 1
 script 4096 1
 script 16384 4
+script 65536 16
 # By as many threads as there are: more would have too few registers.
 cat > f.py <<END
 import tilelang
