@@ -210,6 +210,7 @@ typedef struct Room {
     int buffers;   /* of a store by TMA, at most */
     int64_t bytes; /* of shared memory, that others than the multi-buffer take */
     bool marks;    /* stores are told */
+    bool threads;  /* do them all, not TMA */
 } Room;
 
 static int64_t parts_of_store(const Room *room, Op *store)
@@ -251,7 +252,7 @@ static void add_tile_bytes(Op *op, void *context)
     if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
     if (op->code != OP_store) return;
     const Type *tile = operand(op, value)->type;
-    const int64_t parts = parts_of_store(room, op);
+    const int64_t parts = room->threads ? 0 : parts_of_store(room, op);
     const int64_t count = at_most(parts, room->buffers);
     if (count && room->marks) op_set_int(op, ATTR_tma, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(room->loop, tile);
@@ -265,7 +266,8 @@ static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks)
                  .facts = analysis_ranges(pipeline->pass->context),
                  .buffers = buffers,
                  .bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline),
-                 .marks = marks};
+                 .marks = marks,
+                 .threads = pipeline->filling == FILLED_BY_PLAN};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     return room.bytes;
 }
