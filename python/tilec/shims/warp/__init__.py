@@ -21,6 +21,7 @@ from warp import diagnostics as _diagnostics
 from warp import dlpack as _dlpack
 from warp import fabric as _fabric
 from warp import graphs as _graphs
+from warp import jax as _jax
 from warp import launches as _launches
 from warp import maps as _maps
 from warp import memory as _memory
@@ -38,7 +39,7 @@ from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _launches, _maps, _memory, _tape,
+for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
                 _textures):
     for _name in _builds.__all__ if _module is _builds else dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
