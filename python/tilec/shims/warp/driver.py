@@ -46,6 +46,23 @@ def free_now():
     return asked("cuMemGetInfo_v2", ctypes.c_size_t, ctypes.byref(ctypes.c_size_t()))
 
 
+_GRAPH_MEMORY_NOW = 0  # CUgraphMem_attribute
+
+
+def graph_memory(ordinal):
+    """Bytes that the driver's graphs have."""
+    with contextlib.suppress(OSError, _native.Error), current() as cuda:
+        found = ctypes.c_uint64()
+        if cuda.cuDeviceGetGraphMemAttribute(ctypes.c_int(ordinal), _GRAPH_MEMORY_NOW, ctypes.byref(found)) == 0:
+            return found.value
+    return 0
+
+
+def trim_graph_memory(ordinal):
+    with contextlib.suppress(OSError, _native.Error), current() as cuda:
+        cuda.cuDeviceGraphMemTrim(ctypes.c_int(ordinal))
+
+
 def driver_version():
     return asked("cuDriverGetVersion", ctypes.c_int)
 

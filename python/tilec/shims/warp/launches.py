@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 import textwrap
+import threading
 import weakref
 from types import SimpleNamespace
 from typing import Any as _Any
@@ -28,6 +29,7 @@ from warp import builds as _builds
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import packing as _packing
+from warp import reads as _reads
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
@@ -153,6 +155,9 @@ def _checked_options(more, launch_bounds):
     return found
 
 
+naming = threading.RLock()  # names are made and forgotten one after the other
+
+
 class Kernel:
     def __init__(self, func=None, key=None, module=None, options=None, around=None, enable_backward=None, remote=None,
                  launch_bounds=None, grid_stride=None, **more):
@@ -192,12 +197,37 @@ class Kernel:
     @property
     def adj(self):
         """What is known of its text: the names and types of its parameters, and the text."""
-        args = [SimpleNamespace(label=name, type=self.kinds.get(name)) for name in self.parameters]
+        told = _reads.accesses(self.func)
+        args = [SimpleNamespace(label=name, type=self.kinds.get(name), is_read=name in told.read, is_write=name in told.written)
+                for name in self.parameters]
         return SimpleNamespace(func=self.func, fun_name=self.func.__name__, args=args, source=textwrap.dedent(inspect.getsource(self.func)))
 
     @property
     def __tile_function__(self):
         return self.func
+
+    _hash, _mangled_name = None, None
+
+    @property
+    def hash(self):
+        """What it is told from others by that have its name."""
+        if self._hash is None:
+            self._hash = Digest().kernel(self).bytes()
+        return self._hash
+
+    @hash.setter
+    def hash(self, value):
+        with naming:
+            self._hash, self._mangled_name = value, None
+
+    def get_mangled_name(self):
+        """Its name beside others of its key."""
+        if self.module.options["strip_hash"]:
+            return self.key
+        with naming:
+            if self._mangled_name is None:
+                self._mangled_name = f"{self.key}_{self.hash.hex()[:8]}"
+            return self._mangled_name
 
     def is_ordered(self):
         """Whether atomic operations are to have the same results whenever it runs: its module says so."""
@@ -320,10 +350,11 @@ def _kind_of(value):
 class Module(_builds.Loaded):
     """The kernels of a file's: they are compiled when they are launched, or when the module is loaded."""
 
-    def __init__(self, name):
+    def __init__(self, name, loader=None):
         from warp import config
 
         super().__init__()
+        self.loader = loader
         self.name = name
         self.options = {
             "max_unroll": config.max_unroll, "enable_backward": config.enable_backward, "enable_mathdx_gemm": None,
@@ -334,6 +365,11 @@ class Module(_builds.Loaded):
         }
         self.kernels, self.functions, self.structs = {}, {}, {}
         self.made = weakref.WeakSet()  # its kernels, of one name, too
+
+    def _set_strip_hash(self, strips):
+        """Whether its kernels are called by their keys alone."""
+        self.options["strip_hash"] = bool(strips)
+        self.unload()
 
     def hash_module(self):
         """Of its kernels and of the options that Warp's compiler has for them."""
@@ -642,10 +678,15 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     if kernel.is_ordered() and device.is_cuda:
         if _graphs.is_saved():
             raise WarpDeterminismError(f"cannot serialize the deterministic kernel '{kernel.key}' with APIC")
+        if math.prod(_dims(dim)) > _MOST_ORDERED:
+            raise WarpDeterminismError(f"the deterministic kernel '{kernel.key}' supports at most 2^31 - 1 threads, not {dim}")
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
     with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None, sync_enter=False):
         _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint, device)
+
+
+_MOST_ORDERED = (1 << 31) - 1  # threads that one goes through
 
 
 class WarpDeterminismError(RuntimeError):

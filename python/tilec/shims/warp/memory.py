@@ -282,6 +282,9 @@ class Tracker:
 
         return self.users > 0 or bool(warp.config.track_memory)
 
+    def enable(self, enabled=True):
+        self.users = max(0, self.users + (1 if enabled else -1))
+
     def stack(self):
         if not hasattr(self.scopes, "names"):
             self.scopes.names = []

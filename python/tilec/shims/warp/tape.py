@@ -3,6 +3,7 @@
 import sys
 
 from warp import graphs as _graphs
+from warp import reads as _reads
 from warp.types import Struct, StructInstance, _Type, float_types
 
 _open = []
@@ -108,12 +109,17 @@ def mark_launch(kernel, named, access):
 
     if not warp.config.verify_autograd_array_access or not _open:
         return
+    told = _reads.accesses(kernel.func)
+    for name, line in told.overwritten.items():
+        if name in named:
+            log_warning(f"Array '{name}' of kernel {kernel.key} (line {line}) is being written to after it has been read from within the same "
+                        "kernel. This may corrupt gradient computation in the backward pass.")
     for name, array in named.items():
         if access.get(name, 0) & WRITTEN and array.memory.is_read:
             log_warning(f"Array {array}, argument '{name}' of kernel {kernel.key}, is being written to but has already been read from in a "
                         "previous launch. This may corrupt gradient computation in the backward pass.")
     for name, array in named.items():
-        if access.get(name, 0) & READ:
+        if access.get(name, 0) & READ and (name in told.read or name not in told.written):  # what is changed in place is written alone
             array.memory.is_read = True
 
 

@@ -94,10 +94,9 @@ def radix_sort_pairs(keys, values, count, begin_bit=0, end_bit=None):
 @_graphs.recorded
 def segmented_sort_pairs(keys, values, count, segment_start_indices, segment_end_indices=None):
     """The same of each part by itself: from a start to its end, or to the next start."""
-    try:
-        count = operator.index(count)
-    except TypeError:
-        raise TypeError(f"count must be an integer, got {type(count).__name__}") from None
+    if isinstance(count, bool) or not hasattr(count, "__index__"):
+        raise TypeError(f"count must be an integer, got {type(count).__name__}")
+    count = operator.index(count)
     if count < 0:
         raise ValueError(f"count must be non-negative, got {count}")
     if count > (1 << 31) - 1:
@@ -123,11 +122,10 @@ def segmented_sort_pairs(keys, values, count, segment_start_indices, segment_end
     starts = segment_start_indices.numpy()
     starts, ends = (starts[:-1], starts[1:]) if segment_end_indices is None else (starts, segment_end_indices.numpy())
     all_keys, all_values = keys.numpy().copy(), values.numpy().copy()
-    for i, (start, end) in enumerate(zip(starts, ends)):
-        if not 0 <= start <= end <= count:
-            if keys.device.is_cpu:
-                raise ValueError(f"Invalid segment range at index {i}")
-            continue
+    good = [0 <= start <= end <= count for start, end in zip(starts, ends)]
+    if keys.device.is_cpu and not all(good):
+        raise ValueError(f"Invalid segment range at index {good.index(False)}")
+    for start, end in [pair for pair, is_good in zip(zip(starts, ends), good) if is_good]:
         order = numpy.argsort(_ordered_bits(all_keys[start:end]), kind="stable")
         all_keys[start:end], all_values[start:end] = all_keys[start:end][order], all_values[start:end][order]
     keys.store(all_keys)

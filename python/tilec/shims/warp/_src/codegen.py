@@ -8,4 +8,11 @@ WarpCodegenTypeError, WarpCodegenValueError = _kind(TypeError), _kind(ValueError
 WarpCodegenAttributeError, WarpCodegenKeyError, WarpCodegenIndexError = _kind(AttributeError), _kind(KeyError), _kind(IndexError)
 __all__ = ["WarpCodegenAttributeError", "WarpCodegenError", "WarpCodegenIndexError", "WarpCodegenKeyError", "WarpCodegenTypeError",
            "WarpCodegenValueError"]
-__getattr__ = _absent(__name__)
+
+
+def __getattr__(name):
+    if name == "_codegen_lock":
+        from warp.launches import naming
+
+        return naming
+    return _absent(__name__)(name)

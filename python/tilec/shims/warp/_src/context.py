@@ -7,6 +7,7 @@ import types
 from warp import access as _access
 from warp import builds as _builds
 from warp import devices as _devices
+from warp import driver as _driver
 from warp import graphs as _graphs
 from warp import memory as _memory
 from warp import order as _order
@@ -94,6 +95,24 @@ def _end_recording(capture):
         _graphs._open[-1]._apic_capture = None
 
 
+def _as_c(result, kinds, function):
+    """As C has it, with the types of what it takes and gives."""
+    made = ctypes.CFUNCTYPE(result, *kinds)(function)
+    made.argtypes = kinds
+    return made
+
+
+_says_errors = [True]
+
+
+def _set_error_output(enabled):
+    _says_errors[0] = bool(enabled)
+
+
+core.wp_is_error_output_enabled, core.wp_set_error_output_enabled = lambda: _says_errors[0], _set_error_output
+core.wp_cuda_device_get_graph_mem_current = _as_c(ctypes.c_uint64, [ctypes.c_int], _driver.graph_memory)
+core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_graph_memory)
+core.wp_alloc_tracker_enable = _memory.tracker.enable
 core.wp_apic_get_cuda_recording_state, core.wp_apic_end_recording = _recording, _end_recording
 runtime = _Runtime(
     toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True, llvm=None, core=core, rename_device=_devices.rename_device,
