@@ -161,5 +161,5 @@ class _Warp(_modules.DialectModule):
         return value
 
 
-_modules.offer("warp", kernels=["examples", "optim", "_src.optim", "tests"])
+_modules.offer("warp", kernels=["examples", "optim", "_src.optim", "sparse", "_src.sparse", "tests"])
 _modules.become(__name__, _Warp)

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import weakref
 from typing import Any as _Any
 
 import numpy
@@ -17,6 +18,25 @@ from warp import graphs as _graphs
 from warp import memory as _memory
 from warp import types as _types
 from warp.types import Struct, StructInstance, _Type, as_type, bfloat16, check_array_shape, element_type, inner_shape, matrix, vector
+
+
+_live = weakref.WeakValueDictionary()  # what is allocated, by its address
+
+
+def array_at(address, count, dtype, device):
+    """An array on the memory that has the address; without a count to its end."""
+    size = _types.type_size_in_bytes(dtype)
+    memory = _live.get(address)
+    if memory is None:
+        memory = next((one for one in list(_live.values()) if one.pointer <= address < one.pointer + one.count), None)
+    if memory is None:
+        if count is None:
+            raise RuntimeError(f"no array of Warp's has the address {address:#x}")
+        return array(ptr=address, dtype=dtype, shape=count, device=device)
+    room = (memory.count - (address - memory.pointer)) // size
+    made = object.__new__(array)
+    made.device, made._grad, made._asked, made._retains = device, None, False, False
+    return made._see(memory, address - memory.pointer, dtype, (room if count is None else min(count, room),), (size,))
 
 
 class _Memory:
@@ -35,6 +55,8 @@ class _Memory:
         if not count:
             self.allocator = own
         self.pointer = self.allocator.allocate(count)
+        if count:
+            _live[self.pointer] = self
         _graphs.note_allocation(device, self)
         if not self.on_gpu:
             kept = getattr(self.allocator, "kept", {}).get(self.pointer)  # which views of it keep

@@ -9,13 +9,14 @@ import weakref
 
 import numpy
 
+from tilec import arrays as _facts
 from warp import arrays as _arrays
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import launches as _launches
 from warp import types as _types
 
-FORMAT = 1
+FORMAT = 2
 _MARK = b"tilec capture\n"
 
 
@@ -44,6 +45,8 @@ class APICapture:
         return self._numbers.setdefault(memory, len(self._numbers) + 1)
 
     def track_array(self, array):
+        if array is None:
+            return None
         number = self.track(array.memory)
         if number not in self._regions.values():
             self._regions["warp", id(array if array._ref is None else array._ref)] = number
@@ -77,7 +80,7 @@ class _Writer(pickle.Pickler):
         if isinstance(value, _devices.Device):
             return "device", value.alias
         if isinstance(value, _launches.Kernel):
-            return "kernel", value.module.name, value.key, value.func.__qualname__
+            return "kernel", value.module.name, value.key, value.func.__qualname__, value.func.__module__
         if isinstance(value, _types.Struct):
             return "struct", value.cls.__module__, value.cls.__qualname__
         if isinstance(value, _types._Composite):
@@ -130,14 +133,54 @@ class _Reader(pickle.Unpickler):
         raise pickle.UnpicklingError(f"a capture has no {word}")
 
 
-def _kernel(module, key, qualname):
+def _kernel(module, key, qualname, home):
     for one in _launches.get_module(module).made:
         if one.key == key and one.func.__qualname__ == qualname:
             return one
-    found = _reached(module, qualname)
+    found = _reached(home, qualname)
     if not isinstance(found, _launches.Kernel):
         raise RuntimeError(f"{module} has no kernel {key}, which the capture launches")
     return found
+
+
+def _regions(memories, transient):
+    """Bytes of the memories, those that share some once, with the places of each: number, offset and count. Of what is allocated while the
+    graph was captured the size alone."""
+    groups = []  # begin, end, memories
+    for memory in sorted(memories.values(), key=lambda one: (one.pointer or 0, -one.count)):
+        begin = memory.pointer or 0
+        if groups and memory.count and begin < groups[-1][1]:
+            groups[-1][1] = max(groups[-1][1], begin + memory.count)
+            groups[-1][2].append(memory)
+        else:
+            groups.append([begin, begin + memory.count, [memory]])
+    regions, places = [], {}
+    for begin, end, members in groups:
+        data = bytearray(end - begin)
+        for memory in members:
+            at = (memory.pointer or 0) - begin
+            places[id(memory)] = len(regions), at, memory.count
+            if not transient.intersection(members):
+                data[at : at + memory.count] = bytes(memory.read()[: memory.count])
+        regions.append((end - begin, b"" if transient.intersection(members) else bytes(data)))
+    return regions, places
+
+
+def _restored(count, given, device):
+    made = _arrays._Memory(count, device)
+    if made.on_gpu:
+        made.write(numpy.frombuffer(given.ljust(count + 1, b"\0"), numpy.uint8))
+    else:
+        made.bytes[:count] = numpy.frombuffer(given.ljust(count, b"\0"), numpy.uint8)
+    return made
+
+
+def _part_of(whole, offset, count):
+    """Memory that is a part of another's."""
+    if offset == 0 and count == whole.count:
+        return whole
+    place = (_facts.CUDA if whole.on_gpu else _facts.CPU, 0)
+    return _arrays._Foreign(_facts.Facts(whole.pointer + offset, 0, (count,), (1,), place, None), count, whole)
 
 
 def _path_of(path):
@@ -157,11 +200,10 @@ def capture_save(graph, path, inputs=None, outputs=None, **options):
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise NotImplementedError(f"the graph cannot be saved: {error}") from error
     made = set(graph._apic_capture.made)
-    memories = {key: (memory.count, b"" if memory in made else bytes(memory.read()[: memory.count]))
-                for key, memory in writer.memories.items()}
+    regions, places = _regions(writer.memories, made)
     with open(_path_of(path), "wb") as file:
         file.write(_MARK)
-        pickle.dump((FORMAT, memories, body.getvalue()), file)
+        pickle.dump((FORMAT, regions, places, body.getvalue()), file)
 
 
 def capture_load(path, device=None):
@@ -177,17 +219,13 @@ def capture_load_from_bytes(data, modules=None, device=None):
     data = bytes(data)
     if not data.startswith(_MARK):
         raise RuntimeError("the bytes are no capture of tilec's")
-    version, memories, body = pickle.loads(data[len(_MARK) :])
+    version, *rest = pickle.loads(data[len(_MARK) :])
     if version != FORMAT:
         raise RuntimeError(f"the capture has format {version}, and is read as format {FORMAT}")
+    regions, places, body = rest
     device = _devices.get_device(device)
-    made = {}
-    for key, (count, given) in memories.items():
-        made[key] = _arrays._Memory(count, device)
-        if made[key].on_gpu:
-            made[key].write(numpy.frombuffer(given.ljust(count + 1, b"\0"), numpy.uint8))
-        else:
-            made[key].bytes[:count] = numpy.frombuffer(given.ljust(count, b"\0"), numpy.uint8)
+    wholes = [_restored(count, given, device) for count, given in regions]
+    made = {key: _part_of(wholes[number], offset, count) for key, (number, offset, count) in places.items()}
     graph = _graphs.Graph(device)
     graph.steps, graph.params = _Reader(io.BytesIO(body), made, device).load()
     return graph

@@ -411,9 +411,13 @@ def modules():
     return list(_modules)
 
 
-def get_module(name):
+def _public(name):
     """What lies below warp._src is called as its public names are."""
-    name = "warp." + name.removeprefix("warp._src.") if name.startswith("warp._src.") else name
+    return "warp." + name.removeprefix("warp._src.") if name.startswith("warp._src.") else name
+
+
+def get_module(name):
+    name = _public(name)
     if name not in _modules:
         _modules[name] = Module(name)
     return _modules[name]
@@ -449,7 +453,7 @@ def _make_unique(given, name, options, around, settings):
     key = digest.bytes()
     if digest.is_whole and key in _unique:
         return _unique[key]
-    module.name = f"{given.__module__}_{made.key}_{key.hex()[:8]}" + ("" if digest.is_whole else f"_{len(_unique)}")
+    module.name = _public(f"{given.__module__}_{made.key}_{key.hex()[:8]}" + ("" if digest.is_whole else f"_{len(_unique)}"))
     _modules[module.name] = module
     _unique[key if digest.is_whole else module.name] = made
     return made

@@ -1,7 +1,7 @@
 """Types that annotations say by subscripts: Vector[float, Literal[3]], wp.tile[float, 8, 4], wp.array[float, Literal[2]]."""
 
 import types as _python
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 from tilec.modules import Described as _Described
 from tilec.session import Text as _Text
@@ -79,6 +79,15 @@ class Transformation(_Generic):
     @staticmethod
     def _made(dtype):
         return _types.transformation(dtype)
+
+
+# Variables that annotations of programs are made with, and an array in those that a program alone reads.
+Int, Float, Scalar, DType, NDim = TypeVar("Int"), TypeVar("Float"), TypeVar("Scalar"), TypeVar("DType"), TypeVar("NDim")
+Length, Rows, Cols, Shape = TypeVar("Length"), TypeVar("Rows"), TypeVar("Cols"), TypeVar("Shape")
+
+
+class Array(Generic[DType]):
+    pass
 
 
 FAMILIES = {"vector": Vector, "matrix": Matrix, "quaternion": Quaternion, "transformation": Transformation}

@@ -827,6 +827,15 @@ def _initial(kind):
     return None
 
 
+def _meant(text, cls, around):
+    """What an annotation says that is a text."""
+    names = {**(around or {}), **vars(cls)}
+    try:
+        return eval(text, dict(vars(sys.modules[cls.__module__])), names)
+    except Exception:  # of names that only the compiler finds
+        return text
+
+
 class Struct:
     """What @wp.struct makes of a class."""
 
@@ -842,7 +851,8 @@ class Struct:
         self.around = around
         annotations = {}
         for base in reversed(cls.__mro__):
-            annotations.update(inspect.get_annotations(base, eval_str=False))
+            for name, kind in inspect.get_annotations(base, eval_str=False).items():
+                annotations[name] = _meant(kind, base, around) if isinstance(kind, str) else kind
         self.vars = {name: as_type(kind) for name, kind in annotations.items()}
         self.typed = frozenset([name for name, kind in annotations.items() if isinstance(kind, type) and issubclass(kind, scalar_base)])
         self.instance = type(cls.__name__, (StructInstance, cls), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})

@@ -10,6 +10,15 @@ __all__ = ["WarpCodegenAttributeError", "WarpCodegenError", "WarpCodegenIndexErr
            "WarpCodegenValueError"]
 
 
+def Struct(key=None, cls=None, module=None):
+    """A struct of a class that a function makes, whose annotations may name what the class has."""
+    from warp import types
+
+    made = types.Struct(cls, {"dtype": cls.dtype} if hasattr(cls, "dtype") else {}, None)
+    made.key = made.__name__ = key or made.key
+    return made
+
+
 def __getattr__(name):
     if name == "_codegen_lock":
         from warp.launches import naming

@@ -5,6 +5,7 @@ import operator  # noqa: F401
 import types
 
 from warp import access as _access
+from warp import bsr as _bsr
 from warp import builds as _builds
 from warp import devices as _devices
 from warp import driver as _driver
@@ -80,6 +81,11 @@ core = types.SimpleNamespace(
     wp_alloc_tracker_get_current_bytes=lambda: _memory.tracker.bytes, wp_alloc_tracker_get_peak_bytes=lambda: _memory.tracker.peak)
 class _Runtime(types.SimpleNamespace):
     @property
+    def _apic_graph(self):
+        """The graph of that capture."""
+        return _graphs._open[-1] if self._apic_capture is not None else None
+
+    @property
     def _apic_capture(self):
         """The open capture for a file, None: there is none."""
         return _graphs._open[-1]._apic_capture if _graphs._open else None
@@ -109,6 +115,9 @@ def _set_error_output(enabled):
     _says_errors[0] = bool(enabled)
 
 
+for _where in ("host", "device"):
+    setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", _bsr.matrix_from_triplets)
+    setattr(core, f"wp_bsr_transpose_{_where}", _bsr.transpose)
 core.wp_is_error_output_enabled, core.wp_set_error_output_enabled = lambda: _says_errors[0], _set_error_output
 core.wp_cuda_device_get_graph_mem_current = _as_c(ctypes.c_uint64, [ctypes.c_int], _driver.graph_memory)
 core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_graph_memory)
@@ -123,6 +132,14 @@ builtin_functions = _Builtins()
 
 def init():
     pass
+
+
+def register_api_function(function, **options):
+    """A name for Warp's documentation."""
+
+
+def _get_apic_capture_for_device(device):
+    return runtime._apic_capture if _graphs.is_capturing(_devices.get_device(device)) else None
 
 
 def _validate_cuda_device_arch(arch, toolkit, name="cuda"):

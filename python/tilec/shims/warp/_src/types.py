@@ -5,7 +5,9 @@ from warp._src import absent
 from warp.types import *  # noqa: F403
 from warp.bounds import classes as _launch_bounds_classes  # noqa: F401
 from warp.bounds import launch_bounds_t  # noqa: F401
-from warp.subscripts import Matrix, Quaternion, Transformation, Vector, is_tile  # noqa: F401
+from warp.subscripts import (  # noqa: F401
+    Array, Cols, DType, Float, Int, Length, Matrix, NDim, Quaternion, Rows, Scalar, Shape, Transformation, Vector, is_tile,
+)
 from warp.types import _Numbers  # noqa: F401
 
 _absent = absent(__name__)

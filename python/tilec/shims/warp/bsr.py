@@ -1,0 +1,114 @@
+"""The topology of sparse matrices of blocks: what warp.sparse has its runtime library for, by numpy on the host's side of the arrays."""
+
+import ctypes
+
+import numpy
+
+from warp import arrays as _arrays
+from warp import devices as _devices
+from warp import graphs as _graphs
+from warp import types as _types
+
+ROW_CAPACITY_EXCEEDED = 1
+
+
+def _array(pointer, count, dtype=_types.int32):
+    """The array that a pointer of C's is to, without a count to its memory's end; None: it is to nothing."""
+    address = ctypes.cast(pointer, ctypes.c_void_p).value if pointer is not None else None
+    if not address or count == 0:
+        return None
+    return _arrays.array_at(address, count, dtype, _devices.get_device())
+
+
+def _begin(array, values):
+    """Puts values to an array's beginning."""
+    if array is not None and len(values):
+        array[: len(values)].store(values)
+
+
+def _blocks(offsets, row_counts, columns, nrow, ncol):
+    """The places of the blocks that are there, with their rows and columns."""
+    begins = offsets[:nrow].astype(numpy.int64)
+    counts = offsets[1 : nrow + 1].astype(numpy.int64) - begins if row_counts is None else row_counts[:nrow].astype(numpy.int64)
+    rows = numpy.repeat(numpy.arange(nrow), counts)
+    places = numpy.arange(counts.sum()) - numpy.repeat(numpy.cumsum(counts) - counts, counts) + numpy.repeat(begins, counts)
+    own = columns[places].astype(numpy.int64)
+    good = (own >= 0) & (own < ncol)
+    return places[good], rows[good], own[good]
+
+
+def _read(array):
+    return None if array is None else array.numpy()
+
+
+@_graphs.recorded
+def _fill(block_size, scalar_size, nrow, ncol, nnz, count, rows, columns, values, mask, masked, ends, order, offsets, row_counts, own_columns):
+    number = nnz if count is None else max(0, min(int(count.numpy()[0]), nnz))
+    r, c = rows.numpy()[:number].astype(numpy.int64), columns.numpy()[:number].astype(numpy.int64)
+    good = (r >= 0) & (r < nrow) & (c >= 0) & (c < ncol)
+    if values is not None and mask:
+        kind = numpy.dtype(f"u{scalar_size}")
+        bits = values.numpy()[: number * block_size * scalar_size].view(kind).reshape(number, block_size)
+        good &= ((bits & kind.type(mask & (1 << 8 * scalar_size) - 1)) != 0).any(axis=1)
+    keys = r * ncol + c
+    if masked:
+        places, there_rows, there_columns = _blocks(offsets.numpy(), _read(row_counts), own_columns.numpy(), nrow, ncol)
+        there = there_rows * ncol + there_columns
+        sorts = numpy.argsort(there, kind="stable")
+        found = numpy.searchsorted(there[sorts], keys)
+        good &= (found < len(there)) & (there[sorts][numpy.minimum(found, max(len(there) - 1, 0))] == keys if len(there) else False)
+        chosen = numpy.flatnonzero(good)
+        blocks = places[sorts][found[chosen]]
+        by_block = numpy.argsort(blocks, kind="stable")
+        _begin(ends, numpy.cumsum(numpy.bincount(blocks, minlength=int(offsets.numpy()[nrow]))).astype(numpy.int32))
+        _begin(order, chosen[by_block].astype(numpy.int32))
+        return
+    chosen = numpy.flatnonzero(good)
+    chosen = chosen[numpy.argsort(keys[chosen], kind="stable")]
+    unique, first, counts = numpy.unique(keys[chosen], return_index=True, return_counts=True)
+    per_row = numpy.bincount(unique // max(ncol, 1), minlength=nrow)[:nrow]
+    offsets[: nrow + 1].store(numpy.concatenate([[0], numpy.cumsum(per_row)]).astype(numpy.int32))
+    _begin(row_counts, per_row.astype(numpy.int32))
+    _begin(own_columns, (unique % max(ncol, 1)).astype(numpy.int32))
+    _begin(ends, numpy.cumsum(counts).astype(numpy.int32))
+    _begin(order, chosen.astype(numpy.int32))
+
+
+def matrix_from_triplets(block_size, scalar_size, nrow, ncol, nnz, count, rows, columns, values, mask, masked, ends, order, offsets, row_counts,
+                         own_columns):
+    """Rows and columns of blocks as a matrix's topology, and which of them each of its blocks is the sum of."""
+    _fill(block_size, scalar_size, nrow, ncol, nnz, _array(count, 1), _array(rows, nnz), _array(columns, nnz),
+          _array(values, nnz * block_size * scalar_size, _types.uint8), int(mask), bool(masked), _array(ends, nnz), _array(order, nnz),
+          _array(offsets, nrow + 1), _array(row_counts, nrow), _array(own_columns, None))
+
+
+@_graphs.recorded
+def _turn(nrow, ncol, offsets, row_counts, columns, other_offsets, other_row_counts, other_columns, places, status):
+    own, rows, cols = _blocks(offsets.numpy(), _read(row_counts), columns.numpy(), nrow, ncol)
+    order = numpy.lexsort((rows, cols))
+    own, rows, cols = own[order], rows[order], cols[order]
+    counts = numpy.bincount(cols, minlength=ncol)[:ncol]
+    if other_row_counts is None:
+        other_offsets[: ncol + 1].store(numpy.concatenate([[0], numpy.cumsum(counts)]).astype(numpy.int32))
+        _begin(other_columns, rows.astype(numpy.int32))
+        _begin(places, own.astype(numpy.int32))
+        return
+    room = other_offsets.numpy()[: ncol + 1].astype(numpy.int64)
+    fits = room[:-1] + counts <= room[1:]
+    new_columns, new_places = other_columns.numpy().copy(), places.numpy().copy()
+    new_places[: room[-1]] = -1
+    kept = fits[cols]
+    within = numpy.arange(len(cols)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
+    target = (room[cols] + within)[kept]
+    new_columns[target], new_places[target] = rows[kept], own[kept]
+    other_row_counts[:ncol].store(numpy.where(fits, counts, 0).astype(numpy.int32))
+    other_columns.store(new_columns)
+    places.store(new_places)
+    if status is not None and not fits.all():
+        status.store(numpy.maximum(status.numpy(), ROW_CAPACITY_EXCEEDED))
+
+
+def transpose(nrow, ncol, nnz, offsets, row_counts, columns, other_offsets, other_row_counts, other_columns, places, status):
+    """The topology of the transposed matrix, and which block each of its blocks is; in rows that have room for some, if they are counted."""
+    _turn(nrow, ncol, _array(offsets, nrow + 1), _array(row_counts, nrow), _array(columns, None), _array(other_offsets, ncol + 1),
+          _array(other_row_counts, ncol), _array(other_columns, None), _array(places, None), _array(status, 1))
