@@ -122,6 +122,24 @@ with wp.ScopedCapture(apic=True) as capture:
     print(context.runtime._apic_capture is core.wp_apic_get_cuda_recording_state(), context.runtime._apic_capture.operation_count)
 print(context.runtime._apic_capture)
 
+# what the CPU's values choose is done at once; branches in files
+count = wp.array([2], dtype=int, device="cpu")
+
+
+def less():
+    count.fill_(count.numpy()[0] - 1)
+
+
+with wp.ScopedCapture(apic=True) as capture:
+    wp.capture_while(count, less)
+    wp.capture_if(yes, lambda: wp.launch(scale, dim=2, inputs=[a, b, 4.0]))
+print(count.numpy())
+wp.capture_save(capture.graph, "branch", outputs={"b": b})
+loaded = wp.capture_load("branch")
+wp.capture_launch(loaded)
+loaded.get_param("b", c)
+print(c.numpy())
+
 # arguments as C has them
 cmd.launch()
 print(b.numpy())

@@ -70,6 +70,10 @@ class Graph:
         self.is_paused = False
         self._apic_capture = None
 
+    def __getstate__(self):
+        """In a file: as a part of another graph."""
+        return {"device": self.device, "steps": self.steps, "params": None}
+
     def takes(self, values):
         """Whether an operation on these is a part of it: the other device's, and what a stream does that has not waited for the
         capture's, are done at once."""
@@ -226,10 +230,10 @@ class _Now:
             self.function(**self.kwargs)
 
 
-def _body(given, kwargs):
-    """What a branch does: a graph, or a function's operations."""
+def _body(given, kwargs, condition):
+    """What a branch does: a graph, or a function's operations; what the other device chooses is done at once."""
     outside = _open[-1] if _open else None
-    if outside is None or outside.is_external:
+    if outside is None or outside.is_external or condition.device != outside.device:
         return _Now(given, kwargs)
     if given is None:
         return Graph(outside.device)
@@ -251,7 +255,7 @@ def _body(given, kwargs):
 
 
 def capture_if(condition, on_true=None, on_false=None, stream=None, **kwargs):
-    _choose(condition, _body(on_false, kwargs), _body(on_true, kwargs))
+    _choose(condition, _body(on_false, kwargs, condition), _body(on_true, kwargs, condition))
 
 
 @recorded
@@ -260,7 +264,7 @@ def _choose(condition, no, yes):
 
 
 def capture_while(condition, while_body, stream=None, **kwargs):
-    _repeat(condition, _body(while_body, kwargs))
+    _repeat(condition, _body(while_body, kwargs, condition))
 
 
 @recorded
