@@ -140,6 +140,24 @@ wp.capture_launch(loaded)
 loaded.get_param("b", c)
 print(c.numpy())
 
+# a file is there whole or as it was
+import os
+
+before, keeps = open("branch.wrp", "rb").read(), core.wp_apic_state_save
+
+
+def half(capture, path, *ignored):
+    open(path, "w").close()
+    return False
+
+
+core.wp_apic_state_save = half
+refused(wp.capture_save, capture.graph, "branch")
+core.wp_apic_state_save = keeps
+capture.graph._apic_capture.collected_mesh_ids.add(1)
+refused(wp.capture_save, capture.graph, "branch")
+print(open("branch.wrp", "rb").read() == before, [name for name in os.listdir() if "part" in name])
+
 # arguments as C has them
 cmd.launch()
 print(b.numpy())

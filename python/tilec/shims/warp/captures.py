@@ -1,8 +1,10 @@
 """Graphs in files: the operations of a capture, with the memory that they work on. Kernels are named by their modules, which a program
 that loads the file has, too."""
 
+import contextlib
 import importlib
 import io
+import os
 import pickle
 import types
 import weakref
@@ -40,6 +42,7 @@ class APICapture:
         self._numbers = {}  # the same by the memories
         self.made = weakref.WeakSet()  # memories that are allocated meanwhile: what is in them, the operations put there
         self.collected_mesh_ids = set()  # there are no meshes
+        self.params = {}  # arrays that have names
 
     def track(self, memory):
         return self._numbers.setdefault(memory, len(self._numbers) + 1)
@@ -188,22 +191,41 @@ def _path_of(path):
     return path if path.endswith(".wrp") else path + ".wrp"
 
 
-def capture_save(graph, path, inputs=None, outputs=None, **options):
-    """Writes the graph, its arrays as they are now, and what those are called that its user sets or asks."""
-    if not graph.can_be_saved:
-        raise RuntimeError("only a graph that was captured with apic=True is saved")
-    params = {**(inputs or {}), **(outputs or {})}
+def state_save(capture, path, arch=0, context=None):
+    """Writes what was captured, its arrays as they are now, and what those are called that its user sets or asks. True: it is done."""
     body = io.BytesIO()
     writer = _Writer(body)
     try:
-        writer.dump((graph.steps, params))
+        writer.dump((capture.graph.steps, capture.params))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise NotImplementedError(f"the graph cannot be saved: {error}") from error
-    made = set(graph._apic_capture.made)
-    regions, places = _regions(writer.memories, made)
-    with open(_path_of(path), "wb") as file:
+    regions, places = _regions(writer.memories, set(capture.made))
+    with open(path, "wb") as file:
         file.write(_MARK)
         pickle.dump((FORMAT, regions, places, body.getvalue()), file)
+    return True
+
+
+def capture_save(graph, path, inputs=None, outputs=None, **options):
+    """Writes the graph to a file, which takes the place of an older one when all of it is there."""
+    from warp._src.context import runtime
+
+    if not graph.can_be_saved:
+        raise RuntimeError("only a graph that was captured with apic=True is saved")
+    capture = graph.apic_state
+    for mesh in capture.collected_mesh_ids:
+        if not runtime.core.wp_apic_register_mesh(capture, mesh):
+            raise RuntimeError(f"Failed to save APIC graph: the mesh {mesh} is not known")
+    capture.params = {**(inputs or {}), **(outputs or {})}
+    final = _path_of(path)
+    made = f"{final}.{os.getpid()}.part"
+    try:
+        if not runtime.core.wp_apic_state_save(capture, made.encode(), 0, None):
+            raise RuntimeError(f"Failed to save APIC graph to {final}")
+        os.replace(made, final)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(made)
 
 
 def capture_load(path, device=None):

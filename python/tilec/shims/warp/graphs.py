@@ -104,6 +104,10 @@ class Graph:
     def apic(self):
         return self.can_be_saved
 
+    @property
+    def apic_state(self):
+        return self._apic_capture
+
     # ---- of a graph that was read from a file ----
 
     @property

@@ -2,11 +2,13 @@
 
 import ctypes
 import operator  # noqa: F401
+import os  # noqa: F401
 import types
 
 from warp import access as _access
 from warp import bsr as _bsr
 from warp import builds as _builds
+from warp import captures as _captures
 from warp import devices as _devices
 from warp import driver as _driver
 from warp import graphs as _graphs
@@ -115,6 +117,7 @@ def _set_error_output(enabled):
     _says_errors[0] = bool(enabled)
 
 
+core.wp_apic_state_save, core.wp_apic_register_mesh = _captures.state_save, lambda capture, mesh: False
 for _where in ("host", "device"):
     setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", _bsr.matrix_from_triplets)
     setattr(core, f"wp_bsr_transpose_{_where}", _bsr.transpose)
