@@ -516,7 +516,7 @@ def _annotation_text(kind):
 class _Launcher(_Compiled):
     """Launches of one form: how many dimensions, inputs and outputs, how many threads a block, tiled or not, the gradient's."""
 
-    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint):
+    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint, is_wide):
         names = [f"dim_{i}" for i in range(rank)] + kernel.parameters
         super().__init__(kernel.__tile_remote__(), names)
         self.word, self.rank, self.inputs, self.outputs, self.adjoint = word, rank, inputs, outputs, adjoint
@@ -627,7 +627,8 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         access = next((one.access() for one in kernel.of(given).calls.values() if not one.adjoint and one.last), {})
         gradients, later = _tape.gradients_of(kernel.parameters, values, [*adj_inputs, *adj_outputs], access)
         values += gradients
-    shape = word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint
+    shape = (word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint,
+             math.prod(dims) > MOST_THREADS)
     try:
         callee = kernel.of(given).callee(shape, on_host)
         callee(*dims, *values)
@@ -682,7 +683,7 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     if kernel.is_ordered() and device.is_cuda:
         if _graphs.is_saved():
             raise WarpDeterminismError(f"cannot serialize the deterministic kernel '{kernel.key}' with APIC")
-        if math.prod(_dims(dim)) > _MOST_ORDERED:
+        if math.prod(_dims(dim)) > MOST_THREADS:
             raise WarpDeterminismError(f"the deterministic kernel '{kernel.key}' supports at most 2^31 - 1 threads, not {dim}")
     if record_tape and not adjoint:
         _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
@@ -690,7 +691,7 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
         _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint, device)
 
 
-_MOST_ORDERED = (1 << 31) - 1  # threads that one goes through
+MOST_THREADS = (1 << 31) - 1  # of a launch whose numbers are of 32 bits
 
 
 class WarpDeterminismError(RuntimeError):
