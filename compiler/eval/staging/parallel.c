@@ -656,7 +656,11 @@ static bool run_in_form(Eval *eval, const NodeFor *node, const Object *extents, 
 static Flow stage_share(Eval *eval, const NodeFor *node, const Object *extents)
 {
     Object *range = call_simple(eval, extents->as.list.share, 0, NULL, eval->at);
-    return range != NULL ? stage_for(eval, node, range) : FLOW_ERROR;
+    const bool outer = eval->staging->in_share;
+    eval->staging->in_share = true;
+    const Flow flow = range != NULL ? stage_for(eval, node, range) : FLOW_ERROR;
+    eval->staging->in_share = outer;
+    return flow;
 }
 
 Flow stage_parallel(Eval *eval, const NodeFor *node, const Object *extents)

@@ -383,8 +383,22 @@ Value *tile_through_shared(Eval *eval, Value *tile)
     return shared;
 }
 
+/* At indices that differ between threads. */
+static Object *element_of_share(Eval *eval, Value *tile, const Subscript *subscript)
+{
+    Value *operands[1 + TYPE_RANK] = {tile};
+    for (int d = 0; d < subscript->rank; d++) {
+        if (subscript->parts[d].whole || subscript->parts[d].keeps) return NULL;
+        operands[1 + d] = subscript->parts[d].start;
+    }
+    return object_ir(eval, core_build(eval, OP_element_load, 1 + subscript->rank, operands,
+                                      type_scalar(core_types(eval), tile->type->dtype)));
+}
+
 static Object *register_get(Eval *eval, Value *tile, const Subscript *subscript)
 {
+    Object *element = eval->staging->in_share ? element_of_share(eval, tile, subscript) : NULL;
+    if (element != NULL) return element;
     int64_t dims[TYPE_RANK], shape[TYPE_RANK];
     const int rank = kept_dims(subscript, dims, shape);
     if (has_slices(subscript))
