@@ -9,6 +9,9 @@
  * then when it loads does not matter but for what came before the loop and comes behind it; the
  * author's syncs in the loop go before it and behind it.
  *
+ * A loop whose author asks for stages has them already: there what each iteration loads and stores
+ * element by element is copied.
+ *
  * Where a loop does nothing but one product of tiles that follow each other along k, an iteration
  * does several iterations' work: fewer barriers, and rows as long as the tensor core likes them. */
 #include "passes/analysis/access.h"
@@ -394,6 +397,74 @@ static void join_iterations(const Loop *loop, int factor)
                   "an iteration of this loop of a product does the work of %d", factor);
 }
 
+/* ---- loops that ask for stages ---- */
+
+typedef struct TileWritten {
+    const Loop *loop;
+    const Op *alloc, *store;
+    bool is_copied; /* by the store alone, for what the loop reads behind it */
+} TileWritten;
+
+/* The op of the region that holds this one, or is it. */
+static const Op *ancestor_in(const Region *region, const Op *op)
+{
+    while (op->parent != region) op = op->parent->parent;
+    return op;
+}
+
+static void note_use_of_written(Op *op, void *context)
+{
+    TileWritten *written = context;
+    const Region *body = written->loop->body;
+    if (op == written->store || !shared_is_used(op, written->alloc)) return;
+    written->is_copied &= region_holds(body, op->parent) && shared_is_only_read(op) &&
+                          op_comes_before(written->store, ancestor_in(body, op));
+}
+
+static bool is_written_alone(const Loop *loop, const Op *store)
+{
+    TileWritten written = {loop, operand(store, tile)->op, store, true};
+    region_visit(loop->launch, note_use_of_written, &written);
+    return written.is_copied;
+}
+
+static void find_global_write(Op *op, void *context)
+{
+    if (op->region_count || !op_has(op, WRITES) || op_has(op, BARRIER)) return;
+    const Value *memory = op_memory(op);
+    *(bool *)context |= !memory || memory->type->kind == TYPE_VIEW;
+}
+
+/* A tile that each iteration loads and stores whole, as loops over its elements do. */
+static bool is_copied_by_elements(const Loop *loop, const Op *store)
+{
+    if (store->code != OP_shared_store || store->attr_count) return false;
+    const Op *alloc = operand(store, tile)->op;
+    Op *load = operand(store, value)->op;
+    if (alloc->code != OP_shared_alloc || !load || load->code != OP_load ||
+        load->parent != loop->body || !is_used_once(load) ||
+        bytes_at_once(loop, load) < COST_COPY_LEAST)
+        return false;
+    for (int i = 0; i < load->operand_count; i++)
+        if (!loop_foresees(loop->op, load->operands[i])) return false;
+    return is_written_alone(loop, store);
+}
+
+/* Where the author asks for stages, and nothing writes global memory, such are copies, too. */
+static void copy_elements_ahead(Loop *loop)
+{
+    bool writes = false;
+    if (op_int(loop->op, ATTR_stages, 0) < 2 || !is_whole_block(loop)) return;
+    region_visit(loop->body, find_global_write, &writes);
+    for (Op *op = loop->body->first, *next; op && !writes; op = next) {
+        next = op_next(op);
+        if (!is_copied_by_elements(loop, op)) continue;
+        Feed feed = {.load = operand(op, value)->op, .store = op, .alloc = operand(op, tile)->op};
+        make_copy(&feed);
+        analysis_invalidate(loop->context);
+    }
+}
+
 /* ---- the loop ---- */
 
 /* As many as leave room for other blocks; fewer than two: too few. */
@@ -444,6 +515,7 @@ static const char *fault_of_loop(Loop *loop)
 
 static void consider(Loop *loop)
 {
+    copy_elements_ahead(loop);
     if (op_attr(loop->op, ATTR_stages) || !region_terminator(loop->body) ||
         !loop_products(loop->op))
         return;
