@@ -54,11 +54,27 @@ static bool same_sums(const Op *a, const Op *b)
            b->results[0].use_count == 0;
 }
 
+/* Parts that begin at one place are the same, too. */
+static bool same_memory(const Value *a, const Value *b)
+{
+    if (a == b) return true;
+    const Op *x = a->op, *y = b->op;
+    if (!x || !y || x->code != OP_shared_view || y->code != OP_shared_view || a->type != b->type ||
+        x->operand_count != y->operand_count || !same_memory(operand(x, tile), operand(y, tile)))
+        return false;
+    const Attr *dims = op_attr(x, ATTR_dims), *others = op_attr(y, ATTR_dims);
+    for (int i = 0; i < dims->count; i++)
+        if (dims->integers[i] != others->integers[i]) return false;
+    for (int i = operand_index(x, offsets); i < x->operand_count; i++)
+        if (!same_index(x->operands[i], y->operands[i])) return false;
+    return true;
+}
+
 /* Of two accesses of one row. */
 static bool distance_of(const Op *from, const Op *to, int64_t *distance)
 {
     int64_t x, y;
-    if (from->code != to->code || operand(from, memory) != operand(to, memory) ||
+    if (from->code != to->code || !same_memory(operand(from, memory), operand(to, memory)) ||
         (from->code == OP_element_atomic && !same_sums(from, to)))
         return false;
     for (int d = 0; d < last_dim(from); d++)
@@ -129,23 +145,39 @@ static bool fits_view(Lower *lower, const Op *op, int vector)
            is_multiple(lower, extents[last_dim(op)], vector);
 }
 
-static bool fits_shared(const Op *op, int vector)
+/* The tile that a part is of, whose last dimension is the part's and in which it begins with a
+ * whole vector: NULL: there is none. */
+static const Value *whole_of(Lower *lower, const Value *tile, int vector)
 {
-    const Value *tile = operand(op, memory);
+    while (tile->op && tile->op->code == OP_shared_view) {
+        const Attr *dims = op_attr(tile->op, ATTR_dims);
+        const Value *whole = operand(tile->op, tile);
+        const int last = whole->type->rank - 1;
+        if (dims->integers[dims->count - 1] != last ||
+            !is_multiple(lower, operand_list(tile->op, offsets)[last], vector))
+            return NULL;
+        tile = whole;
+    }
+    return tile->op && tile->op->code == OP_shared_alloc ? tile : NULL;
+}
+
+static bool fits_shared(Lower *lower, const Op *op, int vector)
+{
+    const Value *tile = whole_of(lower, operand(op, memory), vector);
+    if (!tile) return false;
     const Type *type = tile->type;
+    const int last = type->rank - 1;
     const int64_t bytes = dtype_memory_bytes(type->dtype, vector);
-    return tile->op && tile->op->code == OP_shared_alloc &&
-           op_int(tile->op, ATTR_offset, 0) % bytes == 0 &&
-           type->shape[last_dim(op)] % vector == 0 &&
-           layout_register_run(type->layout, last_dim(op)) >= vector &&
-           layout_starts_aligned(type->layout, last_dim(op), vector);
+    return op_int(tile->op, ATTR_offset, 0) % bytes == 0 && type->shape[last] % vector == 0 &&
+           layout_register_run(type->layout, last) >= vector &&
+           layout_starts_aligned(type->layout, last, vector);
 }
 
 static bool starts_vector(Lower *lower, const Op *op, int vector)
 {
     if (!is_multiple(lower, last_index(op), vector)) return false;
     return operand(op, memory)->type->kind == TYPE_VIEW ? fits_view(lower, op, vector)
-                                                        : fits_shared(op, vector);
+                                                        : fits_shared(lower, op, vector);
 }
 
 /* From that distance on, with the first access among them. */
