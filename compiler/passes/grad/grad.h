@@ -40,17 +40,18 @@ typedef struct Grad {
     Kernel *kernel;
     const Target *target;
     Arena *arena;
-    Builder builder; /* at the end of a region of the new launch */
-    Map primal;      /* value of the program -> where it was replayed last */
-    Map gradients;   /* pointer parameter -> that of its gradient */
-    Map memories;    /* shared tile or local array of the program -> that of its adjoint */
-    Map depends;     /* scalars of the program that threads have each for itself */
-    Map effects;     /* ops that the gradient is written by */
-    Map rewritten;   /* pointer parameters that are read, or written more than once */
-    Map clears;      /* effects that set to zero what an adjoint was taken from */
-    Map settled;     /* reads of what the program has written that are right so */
-    Map records;     /* a loop of the program -> where what it carries is kept */
-    Map rereads;     /* reads of that */
+    Builder builder;   /* at the end of a region of the new launch */
+    Map primal;        /* value of the program -> where it was replayed last */
+    Map gradients;     /* pointer parameter -> that of its gradient */
+    Map memories;      /* shared tile or local array of the program -> that of its adjoint */
+    Map depends;       /* scalars of the program that threads have each for itself */
+    Map effects;       /* ops that the gradient is written by */
+    Map rewritten;     /* pointer parameters that are read, or written more than once */
+    Map clears;        /* effects that set to zero what an adjoint was taken from */
+    Map settled;       /* reads of what the program has written that are right so */
+    VEC(Op *) lasting; /* reads of parameters that nothing behind them writes to */
+    Map records;       /* a loop of the program -> where what it carries is kept */
+    Map rereads;       /* reads of that */
     VEC(struct Records *) all_records;
     VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
     VEC(Stale) stale;   /* those that were replayed */

@@ -198,6 +198,57 @@ typedef struct Reads {
     const Written *written;
 } Reads;
 
+/* ---- reads that find the same again ---- */
+
+typedef struct Touch {
+    Op *op;
+    const Value *parameter;
+    bool is_read; /* alone */
+} Touch;
+
+typedef struct Touches {
+    Grad *grad;
+    VEC(Touch) all; /* in the program's order */
+} Touches;
+
+static void note_touch(Op *op, void *context)
+{
+    Touches *touches = context;
+    const Parameter *parameter = op->region_count || !op_has(op, READS | WRITES)
+                                     ? NULL
+                                     : parameter_of(touches->grad->kernel, op);
+    const Touch touch = {op, parameter ? parameter->value : NULL, !op_has(op, WRITES)};
+    if (parameter) vec_push(touches->grad->arena, &touches->all, touch);
+}
+
+/* In the next iteration of a loop that is around both. */
+static bool comes_again(const Op *write, const Op *read)
+{
+    for (const Op *at = read->parent->parent; at && at->code != OP_launch; at = at->parent->parent)
+        for (int i = 0; op_has(at, LOOP) && i < at->region_count; i++)
+            if (region_holds(at->regions[i], write->parent)) return true;
+    return false;
+}
+
+/* What a thread has written, and others have before the block's threads met, is read as it stays if
+ * no write comes behind the read: so a read of what was written finds it again. */
+static void find_lasting(Grad *grad, const Written *later, Op *launch)
+{
+    Touches touches = {.grad = grad};
+    grad->lasting.count = 0;
+    region_visit(launch_region(launch), note_touch, &touches);
+    for (size_t i = 0; i < touches.all.count; i++) {
+        const Touch *read = &touches.all.data[i];
+        bool lasts = read->is_read && !map_has(&later->parameters, read->parameter);
+        for (size_t j = 0; lasts && j < touches.all.count; j++) {
+            const Touch *write = &touches.all.data[j];
+            lasts = write->is_read || write->parameter != read->parameter ||
+                    (j < i && !comes_again(write->op, read->op));
+        }
+        if (lasts) vec_push(grad->arena, &grad->lasting, read->op);
+    }
+}
+
 /* What the kernel did for others is not done again, so that its results are not there. */
 static bool is_done_again(const Grad *grad, const Op *op)
 {
@@ -225,6 +276,7 @@ static void check_read(Op *op, void *context)
 static bool differentiate_launch(Grad *grad, Op *launch, Written *written)
 {
     region_visit(launch_region(launch), check_result, grad);
+    find_lasting(grad, written, launch);
     region_visit(launch_region(launch), note_written, written);
     Op *fresh = grad->failed ? NULL : differentiate(grad, launch);
     Reads reads = {grad, written};

@@ -37,10 +37,24 @@ static void note_stale(Grad *grad, const Region *region)
     }
 }
 
+/* What the op and those in it read of memory that stays so. */
+static void note_lasting(Grad *grad, const Op *op)
+{
+    for (size_t i = 0; i < grad->lasting.count; i++) {
+        const Op *read = grad->lasting.data[i];
+        bool is_inside = read == op;
+        for (int r = 0; r < op->region_count; r++)
+            is_inside |= region_holds(op->regions[r], read->parent);
+        const Value *copy = is_inside ? map_get(&grad->primal, read->results) : NULL;
+        if (copy && copy->op) map_set(grad->arena, &grad->settled, copy->op, copy->op);
+    }
+}
+
 Op *replay_op(Grad *grad, const Op *op, bool again)
 {
     grad->builder.span = op->span;
     Op *copy = op_clone(&grad->builder, op, &grad->primal);
+    note_lasting(grad, op);
     for (int i = 0; again && i < op->region_count; i++) note_stale(grad, op->regions[i]);
     return copy;
 }
@@ -51,6 +65,7 @@ void replay(Grad *grad, const Region *region, bool again)
         if (!(op_info(op->code)->traits & TERM)) {
             grad->builder.span = op->span;
             op_clone(&grad->builder, op, &grad->primal);
+            note_lasting(grad, op);
         }
     if (again) note_stale(grad, region);
 }
