@@ -557,7 +557,9 @@ void gen_for(Gen *gen, const Op *op)
     LLVMValueRef *values = arena_new_array(gen->arena, LLVMValueRef, count);
     values[0] = gen_operand(gen, op, begin);
     for (int i = 1; i < given; i++)
-        values[i] = gen_operand_at(gen, op, operand_index(op, step) + i);
+        values[i] = gen->machine->has_ptx && wgmma_ignores(op->regions[0]->arguments[i])
+                        ? LLVMGetUndef(types[i])
+                        : gen_operand_at(gen, op, operand_index(op, step) + i);
     if (counted) values[given] = for_trips(gen, op);
     join_send(gen, &join, values);
     gen_at(gen, header);

@@ -252,9 +252,15 @@ typedef struct Wgmma {
     int scalars, sums, sums_each; /* of c: in the IR, in 32-bit words, and an instruction's */
     bool is_open, commits;        /* its group, itself */
     bool clears;                  /* c is zero: nothing is added to */
+    const Op *first_of;           /* a loop, in whose first iteration c is zero; NULL: none */
     const Attr *left, *right;     /* left NULL: a is in registers */
 } Wgmma;
 Wgmma wgmma_of(const Op *op);
+/* The loop that carries the op's sums from zero on, for it alone: what they begin as need not be
+ * anywhere. NULL: none, or it may have no iteration. */
+const Op *wgmma_first_of(const Op *op);
+/* The value is such a beginning, or what the loop carries, and nobody needs it. */
+bool wgmma_ignores(const Value *value);
 /* The constant bits of the descriptor that {left} or {right} is, and where a part begins. */
 uint64_t wgmma_descriptor(const Attr *operand);
 int64_t wgmma_start(const Attr *operand, int part);

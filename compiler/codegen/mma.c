@@ -20,7 +20,8 @@ static bool is_zero(const Value *value)
 {
     const Attr *number =
         value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
-    return number && number->number == 0;
+    int64_t integer;
+    return number ? number->number == 0 : value_constant(value, &integer) && integer == 0;
 }
 
 static bool adds_to_zero(const Op *op)
@@ -28,6 +29,44 @@ static bool adds_to_zero(const Op *op)
     for (int i = op->operand_count - op->result_count; i < op->operand_count; i++)
         if (!is_zero(op->operands[i])) return false;
     return true;
+}
+
+/* Zero, or zero that open products were waited for with. */
+static bool begins_as_zero(const Value *value)
+{
+    const Op *op = value->op;
+    return is_zero(value) || (op && op->code == OP_wgmma_wait && value->use_count == 1 &&
+                              is_zero(op->operands[value->index]));
+}
+
+static bool runs(const Op *loop)
+{
+    int64_t begin, end;
+    return value_constant(operand(loop, begin), &begin) &&
+           value_constant(operand(loop, end), &end) && begin < end;
+}
+
+const Op *wgmma_first_of(const Op *op)
+{
+    const Op *loop = op->parent->parent;
+    if (op->code != OP_wgmma || !loop || loop->code != OP_for || !runs(loop)) return NULL;
+    for (int i = op->operand_count - op->result_count; i < op->operand_count; i++) {
+        const Value *sum = op->operands[i];
+        if (sum->op || sum->region != op->parent || sum->use_count != 1 || sum->index == 0 ||
+            !begins_as_zero(operand_list(loop, init)[sum->index - 1]))
+            return NULL;
+    }
+    return loop;
+}
+
+bool wgmma_ignores(const Value *value)
+{
+    const Op *op = value->use_count == 1 ? value->uses->op : NULL;
+    if (!op || op->code != OP_for) return op && wgmma_first_of(op) && value->region == op->parent;
+    for (int i = 0; i < op->result_count; i++)
+        if (operand_list(op, init)[i] == value)
+            return wgmma_ignores(op->regions[0]->arguments[i + 1]);
+    return false;
 }
 
 Wgmma wgmma_of(const Op *op)
@@ -42,6 +81,7 @@ Wgmma wgmma_of(const Op *op)
     wgmma.is_open = op_int(op, ATTR_async, 0) != 0;
     wgmma.commits = !wgmma.is_open || !op_int(op, ATTR_joined, 0);
     wgmma.clears = adds_to_zero(op);
+    wgmma.first_of = wgmma_first_of(op);
     wgmma.parts = (int)dims->integers[0];
     wgmma.pieces = (int)dims->integers[1];
     wgmma.steps = (int)dims->integers[2];

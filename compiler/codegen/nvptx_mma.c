@@ -174,9 +174,20 @@ static void print_product(Buf *text, const Wgmma *wgmma, int part, int piece, in
         buf_text(text, "a");
     else
         print_range(text, inputs + 4 * left, 4);
-    buf_text(text, wgmma->clears && step == 0 ? ", b, q" : ", b, p");
+    buf_text(text, (wgmma->clears || wgmma->first_of) && step == 0 ? ", b, q" : ", b, p");
     print_immediates(text, wgmma);
     buf_text(text, ";\n");
+}
+
+/* The predicate that says to add, in all iterations but the first. */
+static void print_first(Buf *text, const Wgmma *wgmma)
+{
+    const Value *begin = operand(wgmma->first_of, begin);
+    const int index = 2 * wgmma->sums + (wgmma->left ? 1 : wgmma->words) + 1;
+    int64_t number = 0;
+    CHECK(value_constant(begin, &number));
+    buf_printf(text, ".reg .pred q;\nsetp.ne.b%d q, $%d, %lld;\n", dtype_bits(begin->type->dtype),
+               index, (long long)number);
 }
 
 /* All products are one text, so that nothing comes between them. */
@@ -184,6 +195,7 @@ static void print_wgmma(Buf *text, const Wgmma *wgmma)
 {
     buf_text(text, "{\n.reg .pred p;\n.reg .b64 a, b;\nsetp.eq.u32 p, 0, 0;\n");
     if (wgmma->clears) buf_text(text, ".reg .pred q;\nsetp.ne.u32 q, 0, 0;\n");
+    if (wgmma->first_of) print_first(text, wgmma);
     buf_text(text, "wgmma.fence.sync.aligned;\n");
     for (int step = 0; step < wgmma->steps; step++)
         for (int part = 0; part < wgmma->parts; part++)
@@ -269,17 +281,24 @@ static void build_with_sums(Gen *gen, const Op *op, const Buf *text, const Buf *
 void nvptx_wgmma(Gen *gen, const Op *op)
 {
     const Wgmma wgmma = wgmma_of(op);
-    const int left = wgmma.left ? 1 : wgmma.words, count = wgmma.sums + left + 1;
+    const int left = wgmma.left ? 1 : wgmma.words, fixed = wgmma.sums + left + 1,
+              count = fixed + (wgmma.first_of ? 1 : 0);
     LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, count);
     CHECK(pack_sums(gen, op, left + 1, arguments) == wgmma.sums);
     for (int i = 0; i < wgmma.words; i++)
         arguments[wgmma.sums + i] = gen_bitcast(gen, gen_operand_at(gen, op, i), gen->types.i32);
     if (wgmma.left) arguments[wgmma.sums] = descriptor_at(gen, gen_operand(gen, op, a), wgmma.left);
-    arguments[count - 1] = descriptor_at(gen, gen_operand_at(gen, op, left), wgmma.right);
+    arguments[fixed - 1] = descriptor_at(gen, gen_operand_at(gen, op, left), wgmma.right);
+    if (wgmma.first_of) arguments[fixed] = gen_use(gen, op->parent->arguments[0]);
     Buf text = {0}, constraints = {0};
     print_wgmma(&text, &wgmma);
-    print_constraints(&constraints, wgmma.sums, wgmma.clears, arguments, wgmma.words,
-                      wgmma.left ? "l,l," : "l,");
+    Buf inputs = {0};
+    buf_text(&inputs, wgmma.left ? "l,l," : "l,");
+    if (wgmma.first_of)
+        buf_text(&inputs,
+                 dtype_bits(operand(wgmma.first_of, begin)->type->dtype) == 64 ? "l," : "r,");
+    print_constraints(&constraints, wgmma.sums, wgmma.clears, arguments, wgmma.words, inputs.data);
+    buf_free(&inputs);
     build_with_sums(gen, op, &text, &constraints, wgmma.clears, wgmma.sums, count, arguments);
     buf_free(&text);
     buf_free(&constraints);
@@ -290,8 +309,21 @@ void nvptx_dot_commit(Gen *gen)
     nvptx_asm(gen, gen->types.nothing, "wgmma.commit_group.sync.aligned;", "~{memory}", 0, NULL);
 }
 
+/* Nobody needs what its operands are. */
+static bool is_bare(const Op *wait)
+{
+    for (int i = 0; i < wait->result_count; i++)
+        if (!wgmma_ignores(&wait->results[i])) return false;
+    return true;
+}
+
 void nvptx_wgmma_wait(Gen *gen, const Op *op)
 {
+    if (op->result_count && is_bare(op)) {
+        for (int i = 0; i < op->result_count; i++)
+            gen_define(gen, &op->results[i], LLVMGetUndef(gen_type(gen, op->results[i].type)));
+        return;
+    }
     LLVMValueRef *arguments = arena_new_array(gen->arena, LLVMValueRef, op->operand_count + 1);
     Buf text = {0}, constraints = {0};
     const int sums = pack_sums(gen, op, 0, arguments);
