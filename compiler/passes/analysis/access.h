@@ -134,10 +134,10 @@ bool tma_store_fits(FactTable *facts, Op *store);
 /* Of a load whose elements all went into those that are stored at the same places: it is done when
  * these are known, so that nothing need order the two. */
 bool store_replaces(const Op *store, const Op *load);
-/* So many columns at a time; 0: none. */
-int32_t tma_store_columns(const Type *tile);
-/* And so many rows, of the tile that so many threads hold, each warpgroup its own. */
-int32_t tma_store_rows(const Type *tile, int threads);
+/* What is stored at a time of the tile that so many threads hold, rows and columns: of rows each
+ * warpgroup has its own, but in sums of a product whose operands were swapped, where warpgroups
+ * have columns. False: no columns can be. */
+bool tma_store_part(const Op *store, int threads, int32_t part[2]);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* Of a view; NULL: that, or not a view. */

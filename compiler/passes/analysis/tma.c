@@ -191,7 +191,8 @@ static bool is_alone(const Op *store)
     return !found.same && !(found.others && found.syncs);
 }
 
-int32_t tma_store_columns(const Type *tile)
+/* Of rows of whole 32 bytes; 0: there are none. */
+static int32_t store_columns(const Type *tile)
 {
     enum { ROW_BITS = SWIZZLE_ROW_BYTES * 8, LEAST_BITS = ROW_BITS / 4 };
     const int bits = dtype_bits(tile->dtype);
@@ -201,20 +202,39 @@ int32_t tma_store_columns(const Type *tile)
     return row >= LEAST_BITS ? row / bits : 0;
 }
 
-int32_t tma_store_rows(const Type *tile, int threads)
+/* Elements of transposed sums, one by one. */
+static bool is_turned(const Value *value)
 {
-    const int rows = threads / WARPGROUP_SIZE * WGMMA_ROWS;
-    return rows && tile->shape[0] % rows == 0 ? rows : (int32_t)tile->shape[0];
+    while (value->op && value->op->code != OP_transpose && op_has(value->op, PURE) &&
+           value->op->operand_count == 1)
+        value = value->op->operands[0];
+    return value->op && value->op->code == OP_transpose;
+}
+
+bool tma_store_part(const Op *store, int threads, int32_t part[2])
+{
+    const Type *tile = operand(store, value)->type;
+    const int groups = threads / WARPGROUP_SIZE;
+    const int32_t columns = store_columns(tile);
+    if (!columns) return false;
+    const int32_t all = (int32_t)tile->shape[0], rows = groups * WGMMA_ROWS;
+    part[0] = rows && all % rows == 0 ? rows : all;
+    part[1] = columns;
+    if (groups < 2 || tile->shape[1] % rows != 0 || !is_turned(operand(store, value))) return true;
+    part[0] = all & -all; /* a block of the panels' layout */
+    part[1] = (int32_t)tile->shape[1];
+    while (part[0] > WGMMA_ROWS / 2) part[0] /= 2;
+    return true;
 }
 
 /* Of the tile, which is written panel by panel. */
 static const char *fault_of_panels(const Access *access, int contiguous)
 {
     Op *store = access->op;
-    const int32_t columns = tma_store_columns(access->tile),
-                  shape[2] = {tma_store_rows(access->tile, op_threads(store).count), columns};
     LayoutTable *layouts = store->parent->kernel->layouts;
-    if (!columns) return "its tile has not two dimensions, with rows of whole 32 bytes";
+    int32_t shape[2];
+    if (!tma_store_part(store, op_threads(store).count, shape))
+        return "its tile has not two dimensions, with rows of whole 32 bytes";
     if (access->rank > TENSOR_RANK) return "its memory has more dimensions than a tensor map";
     if (contiguous < 0 || access->tile_dim[contiguous] != 1)
         return "its tile does not go along the memory's contiguous dimension";

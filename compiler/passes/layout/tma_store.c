@@ -138,10 +138,10 @@ static bool cut(Staged *staged, int64_t rows, int64_t columns)
 static bool find_part(Staged *staged, int threads)
 {
     const Type *tile = staged->access.tile;
-    const int64_t rows = tma_store_rows(tile, threads), columns = tma_store_columns(tile);
-    if (columns == 0) return false;
-    const int64_t parts = tile->shape[ROWS] / rows * tile->shape[COLUMNS] / columns;
-    return cut(staged, rows, columns) ||
+    int32_t part[2];
+    if (!tma_store_part(staged->store, threads, part)) return false;
+    const int64_t parts = tile->shape[ROWS] / part[ROWS] * tile->shape[COLUMNS] / part[COLUMNS];
+    return cut(staged, part[ROWS], part[COLUMNS]) ||
            (tile->shape[ROWS] % parts == 0 &&
             cut(staged, tile->shape[ROWS] / parts, tile->shape[COLUMNS]));
 }

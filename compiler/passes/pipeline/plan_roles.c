@@ -216,9 +216,11 @@ typedef struct Room {
 static int64_t parts_of_store(const Room *room, Op *store)
 {
     const Type *tile = operand(store, value)->type;
-    if (!tma_store_fits(room->facts, store)) return 0;
-    return tile->shape[1] / tma_store_columns(tile) *
-           (tile->shape[0] / tma_store_rows(tile, op_threads(store).count));
+    int32_t part[2];
+    if (!tma_store_fits(room->facts, store) ||
+        !tma_store_part(store, op_threads(store).count, part))
+        return 0;
+    return tile->shape[1] / part[1] * (tile->shape[0] / part[0]);
 }
 
 /* Sums of the loop's, of which four lanes have 8 neighbours: these fill sectors of memory if they
