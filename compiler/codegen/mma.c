@@ -59,10 +59,18 @@ const Op *wgmma_first_of(const Op *op)
     return loop;
 }
 
+static bool is_sum_of(const Value *value, const Op *wgmma)
+{
+    for (int i = wgmma->operand_count - wgmma->result_count; i < wgmma->operand_count; i++)
+        if (wgmma->operands[i] == value) return true;
+    return false;
+}
+
 bool wgmma_ignores(const Value *value)
 {
     const Op *op = value->use_count == 1 ? value->uses->op : NULL;
-    if (!op || op->code != OP_for) return op && wgmma_first_of(op) && value->region == op->parent;
+    if (op && op->code == OP_wgmma) return is_sum_of(value, op) && wgmma_first_of(op);
+    if (!op || op->code != OP_for) return false;
     for (int i = 0; i < op->result_count; i++)
         if (operand_list(op, init)[i] == value)
             return wgmma_ignores(op->regions[0]->arguments[i + 1]);
