@@ -142,6 +142,16 @@ def readable(path, version=None):
     return _copies[path, version]
 
 
+def put_back(function, text, line):
+    """The definition means what another text says at the line."""
+    _kept[function.__code__.co_filename, text] = text
+    function.__tile_version__, function.__tile_line__ = text, line
+
+
+def line_of(function):
+    return getattr(function, "__tile_line__", function.__code__.co_firstlineno)
+
+
 def _version_of(function):
     return getattr(function, "__tile_version__", None)
 
@@ -200,7 +210,7 @@ def _global_names(function, path):
             continue
         seen.add(id(one))
         text = file_of(readable(path, _version_of(one)))
-        node = text.node(one.__name__, one.__code__.co_firstlineno)
+        node = text.node(one.__name__, line_of(one))
         for name in text.names(node) if node is not None else one.__code__.co_names:
             if name in one.__globals__:
                 value = one.__globals__[name]
@@ -281,7 +291,7 @@ def surroundings(depth=1):
 def node_of(function):
     """The text of a function."""
     path = function.__code__.co_filename
-    return file_of(readable(path, _version_of(function))).node(function.__name__, function.__code__.co_firstlineno)
+    return file_of(readable(path, _version_of(function))).node(function.__name__, line_of(function))
 
 
 _definitions = {}
@@ -320,7 +330,7 @@ def definition(value, around=None):
     path = first.__code__.co_filename
     if not os.path.exists(readable(path, _version_of(first))):
         raise Unspeakable(f"{value!r} is defined in {path}, which is no file")
-    return _located(value, path, first.__code__.co_firstlineno, around, functions, first.__module__)
+    return _located(value, path, line_of(first), around, functions, first.__module__)
 
 
 def class_definition(cls, around=None, place=None):

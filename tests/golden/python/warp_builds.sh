@@ -146,3 +146,70 @@ build.init_kernel_cache(wp.config.kernel_cache_dir)
 print(os.path.relpath(wp.config.kernel_cache_dir))
 END
 python3 -m tilec run cached.py 2>&1 | sed "s#$(realpath "$TMP")#TMP#"
+
+# ---- compiled ahead ----
+cat >ahead.py <<'END'
+import importlib
+import os
+import pathlib
+import sys
+import time
+
+import warp as wp
+
+sys.path.insert(0, ".")
+
+
+def write(by):
+    with open("pieces.py", "w") as file:
+        file.write(f"""import typing
+
+import warp as wp
+
+
+@wp.kernel
+def scale(x: wp.array[float]):
+    x[wp.tid()] *= {by}
+
+
+@wp.kernel
+def any(x: wp.array[typing.Any]):
+    x[wp.tid()] *= x.dtype(2)
+""")
+
+
+def told(function, *arguments, **named):
+    try:
+        return function(*arguments, **named)
+    except (RuntimeError, OSError) as error:
+        print(type(error).__name__, str(error).replace(os.getcwd(), "."))
+
+
+def scaled():
+    x = wp.ones(1, dtype=float)
+    wp.launch(pieces.scale, dim=1, inputs=[x])
+    return x.numpy()[0]
+
+
+write(3.0)
+import pieces
+
+paths = wp.compile_aot_module(pieces, arch=[80, 90], module_dir="ahead", use_ptx=True, strip_hash=True)
+print([path.name for path in paths], [path.read_text().count(".visible .entry") for path in paths], sorted(os.listdir("ahead")))
+before = paths[0].stat().st_mtime_ns
+wp.compile_aot_module("pieces", arch=80, module_dir="ahead", use_ptx=True)
+print(paths[0].stat().st_mtime_ns == before)
+wp.overload(pieces.any, [wp.array[float]])
+wp.overload(pieces.any, [wp.array[wp.float64]])
+told(wp.compile_aot_module, pieces, arch=90, module_dir="ahead", use_ptx=True)
+print(wp.compile_aot_module(pieces, arch=90, module_dir="more", use_ptx=True, strip_hash=False)[0].read_text().count(".visible .entry"))
+write(55.25)
+importlib.reload(pieces)
+print(scaled())
+wp.load_aot_module(pieces, "cuda:0", module_dir="ahead", strip_hash=True)
+print(scaled())
+told(wp.load_aot_module, pieces, arch=86, module_dir="ahead")
+clustered = wp.kernel(pieces.scale.func, cluster_dim=2, module="clustered")
+told(wp.compile_aot_module, "clustered", arch=80, module_dir="ahead", use_ptx=True)
+END
+python3 -m tilec run ahead.py

@@ -12,6 +12,7 @@ from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 
 from warp import access as _access
+from warp import aot as _aot
 from warp import arrays as _arrays
 from warp import builds as _builds
 from warp import builtins as _builtins
@@ -39,9 +40,9 @@ from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
 
-for _module in (_access, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
+for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
                 _textures):
-    for _name in _builds.__all__ if _module is _builds else dir(_module):
+    for _name in _module.__all__ if _module in (_aot, _builds) else dir(_module):
         if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
 for _kind in [*types.scalar_types, types.bool, types.handle]:

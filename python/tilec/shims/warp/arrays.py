@@ -179,7 +179,7 @@ class array_t(ctypes.Structure):
     """An array as C has it: where it and its gradient are, extents, strides in bytes."""
 
     _fields_ = [("data", ctypes.c_uint64), ("grad", ctypes.c_uint64), ("shape", ctypes.c_int32 * 4), ("strides", ctypes.c_int32 * 4),
-                ("ndim", ctypes.c_int32)]
+                ("ndim", ctypes.c_int32), ("flags", ctypes.c_int32)]
 
     def array_of(self, kind, device):
         """As an array of the type that an annotation says, on the same memory."""
@@ -411,7 +411,8 @@ class array(_Arrays):
         return self.memory.kind
 
     def __ctype__(self):
-        made = array_t(data=self.ptr or 0, grad=(self._grad.ptr or 0) if self._grad is not None else 0, ndim=self.ndim)
+        made = array_t(data=self.ptr or 0, grad=(self._grad.ptr or 0) if self._grad is not None else 0, ndim=self.ndim,
+                       flags=int(self._retains))
         made.shape[: self.ndim], made.strides[: self.ndim] = self.shape, self.strides
         return made
 

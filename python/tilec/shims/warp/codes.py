@@ -41,6 +41,14 @@ def concrete_array_type(value):
     return type if isinstance(value, type) else type(value) if name is None else _FAMILIES[name]
 
 
+def arrays_equal(one, other):
+    """Whether two arrays, or what annotations say of such, are of one type; None: they are none."""
+    families = [_family(one), _family(other)] if not isinstance(one, type) and not isinstance(other, type) else [None, None]
+    if families == [None, None]:
+        return None
+    return families[0] == families[1] and one.ndim == other.ndim and _types.as_type(one.dtype) is _types.as_type(other.dtype)
+
+
 def matches_array_class(value, family):
     """Whether it is an array of the family, or what an annotation says of one is."""
     return _FAMILIES.get(_family(value)) is family

@@ -33,7 +33,7 @@ from warp import reads as _reads
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
-from warp.arrays import array_annotation_base
+from warp.arrays import array, array_annotation_base
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
 from warp.types import Struct, StructInstance, _Composite, _Type, as_type, scalar_base
@@ -121,6 +121,7 @@ def func_replay(forward):
 _LOCATED = re.compile(r"(?P<place>.+?:\d+:\d+): error: (?P<what>.*?)(?P<code> \[E\d+\])?$")
 
 
+_OF_OTHER_ARRAY = re.compile(r"\[E0(439|440)\]")  # an argument of another type or rank
 UNDEFINED = " [E0201]"  # a name: for Warp a KeyError
 
 
@@ -556,6 +557,8 @@ def _accepted(kernel, name, value):
     if isinstance(kind, array_annotation_base) and isinstance(value, (list, tuple, int, float, str, array_annotation_base)):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects an array of type {types.type_repr(kind)}, "
                            f"but passed value has type {type(value).__name__}.")
+    if isinstance(kind, array_annotation_base) and type(value) is not array:
+        _packing.check_family(kernel, kind, name, value)
     if not isinstance(kind, _Composite) or isinstance(value, kind):
         return value
     if value is None:
@@ -633,7 +636,8 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         callee = kernel.of(given).callee(shape, on_host)
         callee(*dims, *values)
     except _native.CompileError as error:
-        raise _reordered(error) from None
+        why = _packing.mismatch(kernel, given) if _OF_OTHER_ARRAY.search(str(error)) else None
+        raise _reordered(error if why is None else type(error)(f"{error}\n{why}", error.status)) from None
     for whole, copy in copies:
         whole.store(copy.numpy())
     if adjoint:

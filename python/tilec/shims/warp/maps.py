@@ -13,6 +13,7 @@ from tilec import session as _session
 from warp import arrays as _arrays
 from warp import types as _types
 from warp.builtins import Builtin, call_kind
+from warp.codes import family_of_class
 from warp.launches import Function, func, launch
 
 _made = {}
@@ -24,7 +25,8 @@ def _kind_of(value):
 
 
 def _word(value):
-    return "indexedarray" if isinstance(value, _arrays.indexedarray) else "array"
+    family = family_of_class(type(value))
+    return "array" if family is None else family.__name__
 
 
 def _broadcast(shapes):
@@ -98,8 +100,7 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=
     _check_count(function, len(inputs))
     words = tuple([_word(value) for value in (out if isinstance(out, (list, tuple)) else () if out is None else [out])])
     pattern = [(_word(value), tuple([extent == 1 for extent in value.shape])) if one else None for value, one in zip(inputs, is_array)]
-    key = _identity(function), tuple(kinds), len(shape), tuple(pattern), tuple([word != "array" for word in words]) if any(
-        [word != "array" for word in words]) else ()
+    key = _identity(function), tuple(kinds), len(shape), tuple(pattern), words if any([word != "array" for word in words]) else ()
     if key not in _made:
         found = call_kind(known, kinds, _structs_of(function))
         if found is None:

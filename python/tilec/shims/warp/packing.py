@@ -75,7 +75,7 @@ def _plain_type(value):
 
 def matches(kind, template):
     """Whether an array's type is what a parameter is for."""
-    return (type(template) is type(kind) and template.ndim in (Any, kind.ndim)
+    return (_codes.array_type_id(template) == _codes.array_type_id(kind) and template.ndim in (Any, kind.ndim)
             and (not isinstance(template.dtype, (_Type, Struct)) or template.dtype is kind.dtype))
 
 
@@ -119,6 +119,28 @@ def _packed(kernel, kind, where, value, device, adjoint):
     return value.__ctype__()
 
 
+def check_family(kernel, kind, name, value):
+    """An array is of the family that the parameter is for."""
+    found = resolve_family(value)
+    if found is not None and not isinstance(kind, _arrays.fixed_annotation) and found is not _codes.concrete_array_type(kind):
+        raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects an array of type {type_repr(kind)}, "
+                           f"but passed value has type {type(value).__name__}.")
+
+
+def mismatch(kernel, values):
+    """What an argument is that its parameter is not for: words for a message, or None."""
+    for name, value in zip(kernel.parameters, values):
+        kind = kernel.kinds.get(name)
+        if not isinstance(kind, array_annotation_base) or resolve_family(value) is None:
+            continue
+        where = f"Error launching kernel '{kernel.key}', argument '{name}'"
+        if isinstance(kind.dtype, (_Type, Struct)) and value.dtype is not kind.dtype:
+            return f"{where} expects an array with dtype={type_repr(kind.dtype)} but passed array has dtype={type_repr(value.dtype)}."
+        if kind.ndim not in (Any, value.ndim):
+            return f"{where} expects an array with {kind.ndim} dimension(s) but the passed array has {value.ndim} dimension(s)."
+    return None
+
+
 def check_annotation(kind, what):
     """What a program says of a parameter is a type, or an array of Warp's own classes that stands for one."""
     found = resolve_family(kind) if not isinstance(kind, type) else None
@@ -140,16 +162,16 @@ def taken(kind, value, device, copies):
     """The array that a kernel is given: of Fabric's a copy, which `copies` gets beside it; of C's description, or another program's,
     one on the same memory."""
     exact = type(value)
-    if exact is array or value is None or not isinstance(kind, array_annotation_base):
+    if exact is array or value is None or kind is not Any and not isinstance(kind, array_annotation_base):
         return value
-    if exact is array_t:
+    if exact is array_t and kind is not Any:
         return value.array_of(kind, device) if value.data else None
     family = resolve_family(value)
     if family is not None and issubclass(family, _fabric._Whole):
         copy = array(value.numpy(), dtype=value.dtype, device=value.device)
         copies.append((value, copy))
         return copy
-    if family is None and not isinstance(value, numpy.ndarray) and exact.__module__.partition(".")[0] != "torch":
+    if family is None and kind is not Any and not isinstance(value, numpy.ndarray) and exact.__module__.partition(".")[0] != "torch":
         return _of_interface(value, kind, device)
     return value
 

@@ -804,8 +804,9 @@ def _field(struct, name, kind, value):
 def _check_array_field(name, kind, value):
     from warp.codes import concrete_array_type
 
+    family = concrete_array_type(value)
     is_said = not hasattr(value, "device") and hasattr(value, "_said")
-    if not hasattr(value, "ndim") or is_said or concrete_array_type(value) not in (concrete_array_type(kind), type(value)):
+    if not hasattr(value, "ndim") or is_said or family not in (concrete_array_type(kind), type(value)):
         word = "indexed array" if "indexed" in type(kind).__name__ else "array"
         raise TypeError(f"Struct field '{name}' expects a Warp {word}, got {type(value).__name__}")
     wanted = kind.dtype
@@ -836,6 +837,12 @@ def _meant(text, cls, around):
         return text
 
 
+def _check_annotations(name, annotations):
+    from warp.packing import check_annotations
+
+    check_annotations(name, annotations)
+
+
 class Struct:
     """What @wp.struct makes of a class."""
 
@@ -853,6 +860,7 @@ class Struct:
         for base in reversed(cls.__mro__):
             for name, kind in inspect.get_annotations(base, eval_str=False).items():
                 annotations[name] = _meant(kind, base, around) if isinstance(kind, str) else kind
+        _check_annotations(cls.__name__, annotations)
         self.vars = {name: as_type(kind) for name, kind in annotations.items()}
         self.typed = frozenset([name for name, kind in annotations.items() if isinstance(kind, type) and issubclass(kind, scalar_base)])
         self.instance = type(cls.__name__, (StructInstance, cls), {"__module__": cls.__module__, "__qualname__": cls.__qualname__})
@@ -1013,7 +1021,7 @@ is_tile = type_is_tile
 
 
 def type_is_array(kind):
-    return isinstance(kind, type) and hasattr(kind, "_rank")
+    return isinstance(kind, type) and hasattr(kind, "_rank") and "_own" in vars(kind)
 
 
 def _of_value(question):
@@ -1031,18 +1039,22 @@ def is_struct(value):
 
 
 def is_array(value):
-    if isinstance(value, StructInstance):  # textures have these, too
+    if isinstance(value, (type, StructInstance)):  # textures have these, too
         return False
-    return hasattr(value, "__tile_facts__") or hasattr(value, "ndim") and hasattr(value, "dtype") and not isinstance(value, type)
+    return hasattr(value, "__tile_facts__") or hasattr(value, "ndim") and hasattr(value, "dtype")
 
 
 def types_equal(a, b):
-    return as_type(a) is as_type(b)
+    from warp.codes import arrays_equal
+
+    equal = arrays_equal(a, b)
+    return as_type(a) is as_type(b) if equal is None else equal
 
 
 def type_repr(kind):
     if hasattr(kind, "ndim") and hasattr(kind, "dtype") and not isinstance(kind, type):
-        return f"{getattr(kind, '_said', type(kind).__name__)}(ndim={kind.ndim}, dtype={type_repr(kind.dtype)})"
+        name = kind._said if isinstance(getattr(kind, "_said", None), str) else type(kind).__name__
+        return f"{name}(ndim={kind.ndim}, dtype={type_repr(kind.dtype)})"
     return getattr(kind, "__name__", str(kind))
 
 

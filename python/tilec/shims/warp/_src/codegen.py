@@ -19,6 +19,13 @@ def Struct(key=None, cls=None, module=None):
     return made
 
 
+def get_arg_type(value):
+    """What an annotation says, an array itself, and of other things their type."""
+    from warp.types import is_array
+
+    return value if isinstance(value, type) or is_array(value) else type(value)
+
+
 def __getattr__(name):
     if name == "_codegen_lock":
         from warp.launches import naming

@@ -127,7 +127,7 @@ core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_gr
 core.wp_alloc_tracker_enable = _memory.tracker.enable
 core.wp_apic_get_cuda_recording_state, core.wp_apic_end_recording = _recording, _end_recording
 runtime = _Runtime(
-    toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True, llvm=None, core=core, rename_device=_devices.rename_device,
+    nvrtc_supported_archs=_devices.get_cuda_supported_archs(), toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True, llvm=None, core=core, rename_device=_devices.rename_device,
     verify_cuda_device=lambda device=None: None, get_error_string=_builds.error_text)
 
 builtin_functions = _Builtins()
