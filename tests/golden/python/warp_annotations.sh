@@ -65,6 +65,73 @@ def one_of_two(x: wp.array[float] | float):
 told(wp.kernel, one_of_two)
 told(wp.func, one_of_two)
 
+# ---- arrays of a program's own classes, of Fabric, of other programs ----
+class Tagged(wp.array):
+    def __init__(self, *given, tag, **named):
+        self.tag = tag
+        super().__init__(*given, **named)
+
+
+class Both(wp.array, wp.indexedarray):
+    pass
+
+
+@wp.kernel
+def add_one(x: wp.array[float]):
+    x[wp.tid()] += 1.0
+
+
+@wp.kernel
+def add_any(x: wp.fabricarray[Any]):
+    x[wp.tid()] += x.dtype(1)
+
+
+tagged = Tagged([1.0, 2.0], tag="mine", dtype=float)
+wp.launch(add_one, dim=2, inputs=[tagged])
+print(tagged.numpy(), tagged.tag, context.pack_arg(add_one, wp.array[float], "x", tagged, tagged.device).ndim, type(tagged + 1.0).__name__)
+told(Tagged.__class_getitem__, float)
+told(context.pack_arg, add_one, wp.array[float], "x", Both.__new__(Both), tagged.device)
+told(wp.launch, add_one, dim=1, inputs=[wp.zeros(1, dtype=int)])
+told(wp.launch, add_one, dim=1, inputs=[wp.indexedarray(tagged, [wp.zeros(1, dtype=int)])])
+
+
+def of_tagged(x: tagged):
+    pass
+
+
+told(wp.kernel, of_tagged)
+told(wp.struct, type("Struct", (), {"__annotations__": {"x": tagged}}))
+described = {"a": {"type": (True, "f4", 1, 0, ""), "access": "rw", "pointers": [tagged.ptr, tagged.ptr + 4], "counts": [1, 1]}}
+fabric = wp.fabricarray({"version": 1, "device": str(tagged.device), "attribs": described, "_ref": tagged}, "a")
+wp.launch(add_any, dim=2, inputs=[fabric])
+print(tagged.numpy(), (fabric * 2.0).numpy())
+
+
+class Other:
+    __cuda_array_interface__ = tagged.__cuda_array_interface__
+
+
+wp.launch(add_one, dim=2, inputs=[Other()])
+wp.launch(add_one, dim=2, inputs=[tagged.__ctype__()])
+print(tagged.numpy())
+
+
+# ---- functions of one name ----
+@wp.func
+def twice_of(x: float) -> float:
+    return x + x
+
+
+@wp.func
+def twice_of(x: wp.array[int]) -> wp.array[int]:
+    return x
+
+
+ints = wp.zeros(1, dtype=int)
+print(twice_of(2.0), twice_of(ints) is ints)
+told(twice_of, 2)
+told(twice_of, wp.zeros(1, dtype=float))
+
 # ---- extents ----
 tid = context.builtin_functions["tid"]
 FALSE = False

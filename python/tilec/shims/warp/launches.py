@@ -33,7 +33,7 @@ from warp import reads as _reads
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
-from warp.arrays import array, array_annotation_base
+from warp.arrays import array, array_annotation, array_annotation_base
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
 from warp.types import Struct, StructInstance, _Composite, _Type, as_type, scalar_base
@@ -48,18 +48,36 @@ class Function:
         self.around = around
         self.key = self.__name__ = function.__name__
         known = get_module(function.__module__).functions
-        if "<locals>" not in function.__qualname__ and _is_of_other_text(known.get(self.key), function):
+        earlier = known.get(self.key) if "<locals>" not in function.__qualname__ else None
+        if _is_of_other_text(earlier, function):
             forget_all()
+            earlier = None
         known[self.key] = self
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
         annotations = _annotations(function)
         _subscripts.check_no_union(function, annotations)
         _packing.check_annotations(function.__name__, annotations)
+        self.__signature__ = inspect.signature(function)
+        names = [name for name in self.__signature__.parameters if name in annotations]
+        self.input_types = {name: as_type(annotations[name]) if isinstance(annotations[name], type) else annotations[name] for name in names}
+        same = earlier is not None and earlier.input_types == self.input_types
+        self.earlier = [] if earlier is None or same else [*earlier.earlier, earlier]  # of the same name, of other types
 
     @property
     def module(self):
         return get_module(self.func.__module__)
+
+    def get_overload(self, args, named):
+        """Of the functions of this name that whose parameters are of the arguments' types; None: none is."""
+        for one in [self, *reversed(self.earlier)]:
+            try:
+                bound = one.__signature__.bind(*args, **named).arguments
+            except TypeError:
+                continue
+            if all([_takes(one.input_types.get(name), value) for name, value in bound.items()]):
+                return one
+        return None
 
     @property
     def __tile_function__(self):
@@ -72,7 +90,26 @@ class Function:
         return self.remote
 
     def __call__(self, *args, **kwargs):
-        return self.func(*args, **kwargs)
+        found = self.get_overload(args, kwargs)
+        if found is None:
+            raise RuntimeError(f"Error calling function '{self.key}', no overload found for arguments {args}")
+        return found.func(*args, **kwargs)
+
+
+def _takes(kind, value):
+    """Whether a parameter of a function that Python calls is of the value's type."""
+    if kind is None or kind is _Any or value is None:
+        return True
+    if getattr(kind, "__module__", "") == "collections.abc" or getattr(kind, "_name", None) == "Callable" or kind is callable:
+        return isinstance(value, Function) or type(value).__name__ == "Builtin"
+    if isinstance(kind, array_annotation_base):
+        if _packing.resolve_family(value) is None:
+            return _packing.plain_type(value) is None
+        return not isinstance(kind, array_annotation) or _packing.matches(_packing.described(value), kind)
+    if isinstance(kind, _Type) and not _is_open(kind):
+        found = _packing.plain_type(value)
+        return found is kind or found is None and _packing.resolve_family(value) is None
+    return True
 
 
 def _is_of_other_text(earlier, function):

@@ -54,7 +54,7 @@ def _inferred(value, template, name):
         if isinstance(value, _arrays.fixed_annotation):
             raise TypeError(f"argument '{name}': a fixedarray is a thread's own: no launch is given one")
         raise unknown
-    found = described(value) if resolve_family(value) is not None else _plain_type(value)
+    found = described(value) if resolve_family(value) is not None else plain_type(value)
     if found is None:
         raise unknown
     if isinstance(found, array_annotation_base) and isinstance(template, array_annotation_base) and not matches(found, template):
@@ -62,7 +62,7 @@ def _inferred(value, template, name):
     return found
 
 
-def _plain_type(value):
+def plain_type(value):
     if isinstance(value, StructInstance):
         return value._struct
     kind = type(value)
