@@ -85,6 +85,9 @@ told(wp.launch, four, dim=160, inputs=[x], block_dim=256)
 told(wp.launch, four, dim=256, inputs=[x], block_dim=32, max_blocks=3)
 again = wp.launch(four, dim=4 * 32, inputs=[wp.zeros(128, dtype=float)], block_dim=32, record_cmd=True)
 told(again.set_dim, 160)
+again.launch()
+made = list(four.calls.values())[-1].structure().specialisations[0].variants[0].images[0].entries[0]
+print(list(made.flags)[4:7])
 wp.config.cuda_arch_suffix = "a"
 print(gpu._get_cuda_arch_suffix(gpu.arch), module._get_compile_output_name(gpu).partition(".")[2])
 told(gpu._get_cuda_arch_suffix, 80)

@@ -356,7 +356,8 @@ class Kernel:
 
     def callee(self, shape, on_host=False):
         if (shape, on_host) not in self.calls:
-            self.calls[shape, on_host] = _Launcher(self, *shape)
+            cluster = 1 if on_host or _devices.get_device().arch < 90 else _builds.cluster_of(self)
+            self.calls[shape, on_host] = _Launcher(self, *shape, cluster)
         return self.calls[shape, on_host]
 
 
@@ -554,11 +555,11 @@ def _annotation_text(kind):
 class _Launcher(_Compiled):
     """Launches of one form: how many dimensions, inputs and outputs, how many threads a block, tiled or not, the gradient's."""
 
-    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint, is_wide):
+    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint, is_wide, cluster=1):
         names = [f"dim_{i}" for i in range(rank)] + kernel.parameters
         super().__init__(kernel.__tile_remote__(), names)
         self.word, self.rank, self.inputs, self.outputs, self.adjoint = word, rank, inputs, outputs, adjoint
-        self.block_dim = block_dim
+        self.block_dim, self.cluster = block_dim, cluster
 
     def access(self):
         """What the kernel does to each array's memory, by the names of the arguments; nothing is known before a launch."""
@@ -573,6 +574,8 @@ class _Launcher(_Compiled):
             rest = texts[self.rank + self.inputs + self.outputs :]
             parts.append(_Text("adj_inputs=[", _joined(", ", rest[: self.inputs]), "]"))
             parts.append(_Text("adj_outputs=[", _joined(", ", rest[self.inputs :]), "], adjoint=True"))
+        if self.cluster > 1:
+            parts.append(_Text(f"cluster_dim={self.cluster}"))
         block = _session.text_of(self.block_dim)
         return _Text(_session.module("warp"), f".{self.word}(", self.remote, ", ", _joined(", ", parts), ", record_tape=False, block_dim=",
                      block, ")")
