@@ -31,6 +31,7 @@ for kind in (wp.array[float], wp.array4d[wp.uint32], wp.indexedarray[float, Lite
 print(wp.array[float] == wp.array[wp.float32], wp.array[float] == wp.indexedarray[float], len({wp.array[float], wp.array[wp.float32]}))
 print(wp.array[float] | None, hasattr(wp.array[float], "__dict__"), matches_array_class(wp.array2d[float], wp.array))
 tile = wp.tile[float, Literal[8], 4]
+print(get_type_code(tuple[float, wp.vec3, ...]), is_tile(wp.tile(dtype=float, shape=(2, 2))), wp.types.type_is_tile(wp.tile), wp.dtype_to_numpy(wp.bfloat16))
 print(is_tile(tile), tile.shape, wp.tile[float].shape, get_type_code(tile), get_type_code(wp.tile[float]))
 
 
@@ -130,7 +131,7 @@ def twice_of(x: wp.array[int]) -> wp.array[int]:
 ints = wp.zeros(1, dtype=int)
 print(twice_of(2.0), twice_of(ints) is ints)
 told(twice_of, 2)
-told(twice_of, wp.zeros(1, dtype=float))
+told(twice_of, True)
 
 # ---- extents ----
 tid = context.builtin_functions["tid"]

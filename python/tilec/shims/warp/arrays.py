@@ -1012,7 +1012,8 @@ def from_ipc_handle(handle, dtype, shape, strides=None, device=None):
 
 
 def dtype_to_numpy(kind):
-    return element_type(as_type(kind)).type
+    kind = as_type(kind)
+    return numpy.uint16 if kind is bfloat16 else element_type(kind).type  # a bfloat16's bits
 
 
 def dtype_from_numpy(kind):

@@ -1,6 +1,6 @@
 """Kinds of arrays, and codes that types are told apart by."""
 
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from warp import arrays as _arrays
 from warp import fabric as _fabric
@@ -70,13 +70,15 @@ _ARRAYS = {"array": "a", "fixedarray": "a", "indexedarray": "ia", "fabricarray":
 
 def get_type_code(kind):
     """A text that types share only if they are equal."""
-    if kind is Any:
+    if kind is Any or kind is Ellipsis:
         return "?"
+    if get_origin(kind) is tuple:
+        return f"tpl{len(get_args(kind))}" + "".join([get_type_code(one) for one in get_args(kind)])
     kind = _types.as_type(kind) if isinstance(kind, type) else kind
     if isinstance(kind, _types.Struct):
         return f"s{kind.key}"
     if isinstance(kind, _types._Composite):
-        sizes = "" if kind._family_ == "transformation" else "".join([str(extent) for extent in kind._shape_])
+        sizes = "" if kind._family_ in ("quaternion", "transformation") else "".join([str(extent) for extent in kind._shape_])
         return _LETTER[kind._family_] + sizes + get_type_code(kind._dtype)
     if isinstance(kind, type):
         if not isinstance(kind, _types._Type) or kind not in _SCALARS:

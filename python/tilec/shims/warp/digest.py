@@ -1,16 +1,18 @@
 """What kernels mean, as bytes: those that mean the same have the same ones."""
 
+import ast
 import builtins
 import enum
-import functools
 import hashlib
 import inspect
 import types as python
+import weakref
 
 import numpy
 
+from tilec import source as _source
 from tilec.modules import Described
-from warp.types import Struct, _Numbers, _Type, scalar_base
+from warp.types import Struct, StructInstance, _Numbers, _Type, scalar_base
 
 
 def codes(code):
@@ -21,9 +23,18 @@ def codes(code):
             yield from codes(one)
 
 
-@functools.lru_cache(maxsize=None)
-def _source(code):
-    return inspect.getsource(code)
+_texts = weakref.WeakKeyDictionary()
+
+
+def _text(function):
+    """As its file was when it was defined."""
+    if function not in _texts:
+        try:
+            node = _source.node_of(function)
+        except (OSError, SyntaxError):
+            node = None
+        _texts[function] = inspect.getsource(function) if node is None else ast.unparse(node)
+    return _texts[function]
 
 
 class Digest:
@@ -65,6 +76,8 @@ class Digest:
             return self.function(function, getattr(value, "around", None))
         if isinstance(value, (python.ModuleType, python.BuiltinFunctionType)):
             return self.add("name", value.__name__)
+        if isinstance(value, StructInstance):
+            return self.value(value._struct).several("fields", [vars(value)[name] for name in value._struct.vars])
         if isinstance(value, Struct):
             return self.add("struct", value.key, *value.vars).several("fields", list(value.vars.values()))
         if isinstance(value, _Type) or isinstance(value, type) and value.__module__ in ("builtins", "numpy"):
@@ -83,7 +96,7 @@ class Digest:
 
     def function(self, function, around=None):
         try:
-            self.add("function", _source(function.__code__))
+            self.add("function", _text(function))
         except (OSError, TypeError):
             self.unknown(function)
         known = dict(around or {})

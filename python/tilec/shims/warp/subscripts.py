@@ -105,12 +105,22 @@ class tile_annotation(_Described):
         super().__init__(text)
         self.dtype, self.shape = dtype, shape
 
+    def __getattr__(self, name):
+        raise AttributeError(f"a tile's annotation has no {name!r}")
+
     def __repr__(self):
         return f"tile(dtype={_types.type_repr(self.dtype)}, shape={self.shape})"
 
 
 class Tiles(_Described):
     """wp.tile, which annotations are made by."""
+
+    def __call__(self, *args, **kwargs):
+        made = super().__call__(*args, **kwargs)
+        if args or "dtype" not in kwargs:
+            return made
+        shape = kwargs.get("shape", Any)
+        return tile_annotation(made.text, _types.as_type(kwargs["dtype"]), tuple(shape) if isinstance(shape, (tuple, list)) else shape)
 
     def __getitem__(self, given):
         given = given if isinstance(given, tuple) else (given,)

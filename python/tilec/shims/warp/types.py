@@ -1014,10 +1014,15 @@ def type_is_struct(kind):
 
 
 def type_is_tile(kind):
-    return False  # no value on the host's side is one
+    from warp.subscripts import Tiles
+
+    return isinstance(kind, Tiles)
 
 
-is_tile = type_is_tile
+def is_tile(value):
+    from warp.subscripts import tile_annotation
+
+    return isinstance(value, tile_annotation)
 
 
 def type_is_array(kind):
