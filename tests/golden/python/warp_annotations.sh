@@ -133,6 +133,20 @@ print(twice_of(2.0), twice_of(ints) is ints)
 told(twice_of, 2)
 told(twice_of, True)
 
+
+# ---- functions of several forms, whose parameters have names of their own ----
+@wp.kernel
+def by_names(m: wp.mat44, y: wp.array[wp.vec3]):
+    y[0] = wp.transform_point(point=wp.vec3(1.0, 2.0, 3.0), mat=m)
+    y[1] = wp.transform_vector(vec=wp.vec3(1.0, 2.0, 3.0), xform=wp.transform_identity())
+    y[2] = wp.curlnoise(xyz=wp.vec3(0.25, 0.5, 0.75), state=wp.rand_init(42)) - wp.curlnoise(wp.rand_init(42), wp.vec3(0.25, 0.5, 0.75))
+    y[3] = wp.vec3(wp.noise(state=wp.rand_init(42), xy=wp.vec2(0.5, 0.25)) - wp.noise(wp.rand_init(42), wp.vec2(0.5, 0.25)))
+
+
+four = wp.zeros(4, dtype=wp.vec3)
+wp.launch(by_names, dim=1, inputs=[wp.mat44(np.eye(4)), four])
+print(four.numpy().tolist())
+
 # ---- extents ----
 tid = context.builtin_functions["tid"]
 FALSE = False
