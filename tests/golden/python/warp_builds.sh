@@ -57,6 +57,17 @@ command.launch()
 print(y.numpy()[0])
 told(wp.launch, fill, dim=0, inputs=[y], device="cpu", block_dim=1025)
 
+@wp.kernel(module="shown")
+def shown(x: Any):
+    print(x)
+
+
+for kind in (float, wp.array[float]):
+    wp.overload(shown, [kind])
+wp.load_module("shown", device=gpu)
+wp.launch(shown, dim=1, inputs=[2.5])
+wp.synchronize()
+
 # ---- what is known of a kernel ----
 told(wp.get_cuda_kernel_properties, fill)
 told(wp.get_cuda_kernel_properties, fill, block_dim=1.5)

@@ -15,6 +15,7 @@ from tilec.session import Text as _Text
 from warp import bounds as _bounds
 from warp import devices as _devices
 from warp import driver as _driver
+from warp._src.logger import log_warning
 from warp.digest import codes as _codes
 
 MOST_THREADS = 1024  # of a block
@@ -185,14 +186,21 @@ class ModuleExec:
         return self.entries
 
     def load(self, module):
-        if not self.is_loaded:
-            for kernel in module.concrete():
-                try:
-                    self._entry(kernel)
-                except _native.CompileError as error:
-                    if _ABSENT.search(str(error)) is None:
-                        raise
-            self.is_loaded = True
+        """Compiles its kernels. One that a generic kernel is not taken for is an error where it is launched."""
+        if self.is_loaded:
+            return self
+        failed, why = [], None
+        for kernel in module.concrete():
+            try:
+                self._entry(kernel)
+            except _native.CompileError as error:
+                if not kernel.is_instance and _ABSENT.search(str(error)) is None:
+                    raise
+                failed.append(kernel.key)
+                why = freed(error)
+        if failed:
+            log_warning(f"module '{module.name}': not compiled: {', '.join(sorted(failed))}; the last one's error: {str(why).splitlines()[-1]}", once=True)
+        self.is_loaded = True
         return self
 
 
