@@ -856,6 +856,8 @@ class Struct:
         self.place = place
         self.key = self.__name__ = cls.__name__
         self.around = around
+        if "warp.launches" in sys.modules:  # a program's
+            sys.modules["warp.launches"].get_module(cls.__module__).structs[self.key] = self
         annotations = {}
         for base in reversed(cls.__mro__):
             for name, kind in inspect.get_annotations(base, eval_str=False).items():
