@@ -157,7 +157,7 @@ def jacobian(function, dim=None, inputs=None, outputs=None, input_output_mask=No
         with tape:
             made = problem.run()
         for record in tape.launches:
-            if len(record) > 2 and not is_kernel_backward_enabled(record[1]):
+            if len(record) > 2 and not is_kernel_backward_enabled(record[0]):
                 raise ValueError("Kernel must have backward pass enabled to compute Jacobians")
         return _shown(_by_gradients(problem, tape, made, max_outputs_per_var), problem, plot_jacobians)
     finally:
@@ -282,7 +282,7 @@ def gradcheck_tape(tape, *, eps=1e-4, atol=1e-3, rtol=1e-2, raise_exception=True
     for record in reversed(launches) if reverse_launches else launches:
         if len(record) == 2:
             continue
-        _, kernel, dim, inputs, outputs, block_dim, device = record
+        kernel, dim, _, inputs, outputs, device, block_dim, _ = record
         if not is_kernel_backward_enabled(kernel) or kernel.key in (blacklist_kernels or []):
             continue
         if whitelist_kernels and kernel.key not in whitelist_kernels:

@@ -635,8 +635,15 @@ def _sees_blocks(function, seen=()):
     return any([_sees_blocks(one.func, (*seen, function)) for one in called if isinstance(one, Function) and one.func not in (*seen, function)])
 
 
+def _check_threads(kernel, dim, block_dim):
+    if isinstance(block_dim, int) and block_dim > kernel.most_threads and 0 not in _dims(dim):
+        raise RuntimeError(f"Error launching kernel: {kernel.key}, a block has {kernel.most_threads} threads at most, not {block_dim}: "
+                           "Warp CUDA error 1: invalid argument")
+
+
 @_graphs.recorded
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device=None):
+    _check_threads(kernel, dim, block_dim)
     device = _devices.get_device(device)
     if type(block_dim) is int and (device.context, block_dim) not in kernel.module.execs:
         kernel.module.note(device, block_dim)
@@ -661,9 +668,6 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     dims = _dims(dim)
     if any([extent == 0 for extent in dims]):
         return
-    if isinstance(block_dim, int) and block_dim > kernel.most_threads:
-        raise RuntimeError(f"Error launching kernel: {kernel.key}, a block has {kernel.most_threads} threads at most, not {block_dim}: "
-                           "Warp CUDA error 1: invalid argument")
     if adjoint:
         given = [_own(kernel, name, value) for name, value in zip(kernel.parameters, given)]
         values = [_value(value) for value in given]
@@ -730,7 +734,7 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
         if math.prod(_dims(dim)) > MOST_THREADS:
             raise WarpDeterminismError(f"the deterministic kernel '{kernel.key}' supports at most 2^31 - 1 threads, not {dim}")
     if record_tape and not adjoint:
-        _tape.note((word, kernel, dim, inputs, outputs, block_dim, device))
+        _tape.note(_tape.launch_record(word, kernel, dim, max_blocks, inputs, outputs, device, block_dim, None))
     with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None, sync_enter=False):
         _start(word, kernel, dim, inputs, outputs, list(adj_inputs or []), list(adj_outputs or []), block_dim, adjoint, device)
 

@@ -219,6 +219,16 @@ def _has_gradient(kernel):
     return False
 
 
+class LaunchRecord(list):
+    """Of a kernel: the kernel, the launch's dimensions, blocks at most, inputs, outputs, device, block_dim, metadata."""
+
+
+def launch_record(word, *given):
+    made = LaunchRecord(given)
+    made.word = word  # the function that launched it
+    return made
+
+
 class Tape:
     def __init__(self):
         self.launches = []
@@ -250,7 +260,7 @@ class Tape:
         self.launches.append((backward, arrays))
 
     def record_launch(self, kernel, dim, max_blocks, inputs, outputs, device, block_dim=256, metadata=None):
-        self.launches.append(("launch", kernel, dim, inputs, outputs, block_dim, device))
+        self.launches.append(launch_record("launch", kernel, dim, max_blocks, inputs, outputs, device, block_dim, metadata))
 
     def record_scope_begin(self, name, metadata=None):
         self.scopes.append((len(self.launches), name, {} if metadata is None else metadata))
@@ -263,6 +273,23 @@ class Tape:
             self.scopes.pop()
         else:
             self.scopes.append((len(self.launches), None, None))
+
+    def scopes_at(self):
+        """By places in the tape, the names of scopes that begin there, None for one that ends."""
+        made = {}
+        for place, name, _ in self.scopes:
+            made.setdefault(place, []).append(name)
+        return made
+
+    def visualize(self, filename=None, **options):
+        """The text of a diagram for GraphViz, which is written to the file, too."""
+        from warp.diagram import diagram_of
+
+        text = diagram_of(self, **options)
+        if filename is not None:
+            with open(filename, "w", encoding="utf-8") as file:
+                file.write(text)
+        return text
 
     def backward(self, loss=None, grads=None):
         from warp import arrays, launches
@@ -284,10 +311,10 @@ class Tape:
             if len(record) == 2:
                 record[0]()
                 continue
-            word, kernel, dim, inputs, outputs, block_dim, device = record
+            kernel, dim, _, inputs, outputs, device, block_dim, _ = record
             if not _has_gradient(kernel):
                 continue
-            launches._start(word, kernel, dim, inputs, outputs, [], [], block_dim, True, device)
+            launches._start(record.word, kernel, dim, inputs, outputs, [], [], block_dim, True, device)
 
     def _unread(self):
         for array in self._arrays():

@@ -1,0 +1,45 @@
+# What a tape of Warp's has of its launches, as a list that a program may change, and as a diagram.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+cat > "$TMP/program.py" <<'P'
+import warp as wp
+
+
+@wp.kernel
+def twice(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = 2.0 * x[i]
+
+
+@wp.kernel
+def summed(y: wp.array(dtype=float), total: wp.array(dtype=float)):
+    wp.atomic_add(total, 0, y[wp.tid()])
+
+
+x, y, total = [wp.zeros(n, dtype=float, requires_grad=True) for n in (4, 4, 1)]
+with wp.Tape() as tape:
+    tape.record_scope_begin("a loop")
+    for _ in range(3):
+        wp.launch(twice, dim=4, inputs=[x], outputs=[y])
+        wp.launch(summed, dim=4, inputs=[y], outputs=[total], block_dim=64)
+    tape.record_scope_end()
+    wp.launch(twice, dim=4, inputs=[y], outputs=[x])
+names = {}
+for line in tape.visualize(array_labels={total: "the total"}).splitlines():
+    for word in line.replace("[", " ").replace(";", " ").split():
+        if word.startswith("array") and word[5:].isdigit():
+            names.setdefault(word, f"array{len(names)}")
+            line = line.replace(word, names[word])
+    print(line)
+print(tape.visualize(simplify_graph=False, hide_readonly_arrays=True).count("->"))
+kernel, dim, most, inputs, outputs, device, block_dim, _ = tape.launches[1]
+print(kernel.key, dim, inputs[0] is y, outputs[0] is total, block_dim)
+tape.backward(grads={total: wp.ones(1)})
+print(x.grad.numpy().tolist())
+tape.launches[0][6] = 4096
+try:
+    tape.backward(grads={total: wp.ones(1)})
+except RuntimeError as error:
+    print(error)
+P
+python3 -m tilec run "$TMP/program.py"
