@@ -120,6 +120,8 @@ typedef struct TensorCopy {
     int64_t box[TENSOR_RANK]; /* extents, in what the map counts */
     int32_t rows, columns;    /* of the tile's last dimensions, a box */
 } TensorCopy;
+/* Not all rows begin at lines of the cache, so that two blocks' copies ask for some lines twice. */
+bool access_splits_lines(FactTable *facts, const Access *access);
 /* Elements that a tensor map counts as one along the contiguous dimension: those of a byte. */
 int tensor_unit(DType dtype);
 /* How a tile of this layout would be copied as `copy` says; false: there is no way. */

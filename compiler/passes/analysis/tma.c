@@ -115,6 +115,15 @@ bool tma_load_fits(FactTable *facts, const TensorCopy *copy)
     return !fault_of_memory(facts, &copy->access, copy->dim[0]);
 }
 
+bool access_splits_lines(FactTable *facts, const Access *access)
+{
+    const int contiguous = access_contiguous(access);
+    const int64_t elements = CACHE_LINE_BYTES * 8 / dtype_bits(access->view->dtype);
+    for (int d = 0; d < access->rank; d++)
+        if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
+    return false;
+}
+
 /* ---- stores ---- */
 
 /* What a loop that begins with the value ends with, if nothing else comes of it; else NULL. */

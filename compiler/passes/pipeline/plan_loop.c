@@ -130,15 +130,6 @@ static bool differs_along_x(const Value *value)
     return value_finds(value, is_x, NULL);
 }
 
-static bool begins_within_lines(FactTable *facts, const Access *access)
-{
-    const int contiguous = access_contiguous(access);
-    const int64_t elements = CACHE_LINE_BYTES * 8 / dtype_bits(access->view->dtype);
-    for (int d = 0; d < access->rank; d++)
-        if (d != contiguous && facts_of(facts, access->strides[d]).multiple % elements) return true;
-    return false;
-}
-
 /* A half is one piece of the stage: half of the panels, or half of the rows of one. */
 static int find_half(const Type *tile)
 {
@@ -152,7 +143,7 @@ static int find_half(const Type *tile)
 static int half_of(FactTable *facts, Op *copy)
 {
     const Access access = access_of(copy);
-    if (access.rank != 2 || access.tile->rank != 2 || !begins_within_lines(facts, &access))
+    if (access.rank != 2 || access.tile->rank != 2 || !access_splits_lines(facts, &access))
         return -1;
     for (int i = 0; i < copy->operand_count; i++)
         if (i != operand_index(copy, tile) && differs_along_x(copy->operands[i])) return -1;

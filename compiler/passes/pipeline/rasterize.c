@@ -9,7 +9,8 @@
  *
  * with `most` of COST_RASTER_COLUMNS for blocks that copy as much by one index as by the other; of
  * others as many as make that square in bytes, by what an iteration copies. Fewer where the number
- * of columns is known.
+ * of columns is known. Blocks that begin one after the other read the same of one operand: where
+ * that is the lesser one, x and y change places, groups are some rows, column by column.
  *
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
  * to do the greater their index is, they are taken from the last one to the first.
@@ -17,13 +18,16 @@
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/layout/matrix.h"
 #include "passes/analysis/trend.h"
 #include "ir/rebuild.h"
 
 typedef struct Traits {
+    FactTable *facts;
     bool uses[2];     /* the block's index along x, y, in what pipelined loops copy */
     int64_t bytes[2]; /* of an iteration's copies by that index alone */
+    bool splits;      /* neighbours along x may copy together */
     bool pipelined;   /* a loop that copies operands of a product ahead */
     int rises; /* the dimension along which blocks have more and more iterations to do; -1: none */
 } Traits;
@@ -46,6 +50,8 @@ static void look_at_copy(Op *op, void *context)
         if (own.uses[dim] && !own.uses[1 - dim])
             traits->bytes[dim] += type_bytes(operand(op, tile)->type);
     }
+    const Access access = access_of(op);
+    traits->splits |= !own.uses[0] && access_splits_lines(traits->facts, &access);
 }
 
 /* ---- blocks that have more to do than others ---- */
@@ -72,14 +78,22 @@ static Value *build_columns(Builder *builder, Value *most, Value *left)
     return build2(builder, OP_max, columns, build_const(builder, DTYPE_i32, 1));
 }
 
+/* The dimension along which blocks follow each other: they share what is copied by the other one,
+ * and the most of it; but along x where two may copy together. */
+static int axis_of(const Traits *traits)
+{
+    return traits->bytes[0] > traits->bytes[1] && !traits->splits ? 1 : 0;
+}
+
 /* Columns of a group, even: blocks that run at a time read as much of one operand as of the other.
  */
-static int64_t most_columns(const Traits *traits)
+static int64_t most_columns(const Traits *traits, int axis)
 {
-    const int64_t square = (int64_t)COST_RASTER_COLUMNS * COST_RASTER_COLUMNS;
+    const int64_t square = (int64_t)COST_RASTER_COLUMNS * COST_RASTER_COLUMNS,
+                  own = traits->bytes[axis], other = traits->bytes[1 - axis];
     int64_t columns = 2;
-    if (!traits->bytes[0] || !traits->bytes[1]) return COST_RASTER_COLUMNS;
-    while ((columns + 1) * (columns + 1) * traits->bytes[0] < square * traits->bytes[1] &&
+    if (!own || !other) return COST_RASTER_COLUMNS;
+    while ((columns + 1) * (columns + 1) * own < square * other &&
            columns < 2 * COST_RASTER_COLUMNS)
         columns += 2;
     return columns;
@@ -96,40 +110,46 @@ static int64_t columns_of(int64_t width, int64_t most)
 
 /* The number of blocks may take more than 32 bits. Where groups are known to be `whole`, all have
  * as many columns. */
-static void build_raster(Builder *builder, int64_t group_columns, bool whole, Value *out[2])
+static void build_raster(Builder *builder, int axis, int64_t group_columns, bool whole,
+                         Value *out[2])
 {
-    Value *width = build_of_grid(builder, OP_grid_dim, 0);
-    Value *wide[2] = {build_cast(builder, DTYPE_i64, width),
-                      build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_grid_dim, 1))};
+    Value *extents[2], *wide[2];
+    for (int dim = 0; dim < 2; dim++) {
+        extents[dim] = build_of_grid(builder, OP_grid_dim, dim);
+        wide[dim] = build_cast(builder, DTYPE_i64, extents[dim]);
+    }
     Value *x = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 0));
     Value *y = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, 1));
     Value *number = build2(builder, OP_add, build2(builder, OP_mul, y, wide[0]), x);
     Value *most = build_const(builder, DTYPE_i32, group_columns);
-    Value *each = build2(builder, OP_mul, wide[1], build_const(builder, DTYPE_i64, group_columns));
+    Value *each =
+        build2(builder, OP_mul, wide[1 - axis], build_const(builder, DTYPE_i64, group_columns));
     Value *group = build_cast(builder, DTYPE_i32, build2(builder, OP_div, number, each));
     Value *rest = build_cast(builder, DTYPE_i32, build2(builder, OP_rem, number, each));
     Value *first = build2(builder, OP_mul, group, most);
     Value *columns =
-        whole ? most : build_columns(builder, most, build2(builder, OP_sub, width, first));
-    out[0] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
-    out[1] = build2(builder, OP_div, rest, columns);
-    op_set_int(out[1]->op, ATTR_pair, 1); /* group_columns is even */
+        whole ? most : build_columns(builder, most, build2(builder, OP_sub, extents[axis], first));
+    out[axis] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
+    out[1 - axis] = build2(builder, OP_div, rest, columns);
+    if (axis == 0) op_set_int(out[1]->op, ATTR_pair, 1); /* group_columns is even */
 }
 
 /* NULL, or why not. */
-static const char *rasterize_launch(Kernel *kernel, Op *launch, int64_t most)
+static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *traits)
 {
     Value *indices[2];
     Op *rest = launch_region(launch)->first;
     Builder builder = builder_before(rest);
+    const int axis = axis_of(traits);
+    const int64_t most = most_columns(traits, axis);
     int64_t width;
-    const bool known = value_constant(operand(launch, x), &width);
-    if (known && width <= most) return "it has no more columns than one group";
+    const bool known = value_constant(operand_list(launch, x)[axis], &width);
+    if (known && width <= most && axis == 0) return "it has no more columns than one group";
     const int64_t columns = known ? columns_of(width, most) : most;
     kernel_remark(kernel, kernel->span,
-                  "blocks are taken in groups of %d columns of the grid, for the sake of L2",
-                  (int)columns);
-    build_raster(&builder, columns, known && width % columns == 0, indices);
+                  "blocks are taken in groups of %d %s of the grid, for the sake of L2",
+                  (int)columns, axis ? "rows" : "columns");
+    build_raster(&builder, axis, columns, known && width % columns == 0, indices);
     ops_rename_blocks(rest, indices);
     return NULL;
 }
@@ -158,18 +178,16 @@ static const char *choose_order(Kernel *kernel, Op *launch, const Traits *traits
 {
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (launch_may_wait(launch)) return "they may wait for each other";
-    if (traits->uses[0] && traits->uses[1])
-        return rasterize_launch(kernel, launch, most_columns(traits));
+    if (traits->uses[0] && traits->uses[1]) return rasterize_launch(kernel, launch, traits);
     return traits->rises >= 0 ? turn_iteration(kernel, launch, traits->rises)
                               : "what their loops copy does not go by both of its indices";
 }
 
 bool pass_rasterize(Kernel *kernel, PassContext *context)
 {
-    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
-        Traits traits = {.rises = -1};
+        Traits traits = {.facts = analysis_ranges(context), .rises = -1};
         region_visit_those(launch_region(op), OP_for, look_at_loop, &traits);
         const char *fault = traits.pipelined ? choose_order(kernel, op, &traits) : NULL;
         if (fault)
