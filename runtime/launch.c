@@ -12,7 +12,8 @@ static tile_workspaces workspaces_of(const invocation *call)
     return (tile_workspaces){.kernel = call->kernel,
                              .bytes = call->workspace_bytes,
                              .count = call->specialisation->workspace_count,
-                             .zeroed = call->specialisation->zeroed_workspaces};
+                             .zeroed = call->specialisation->zeroed_workspaces,
+                             .kept = call->specialisation->kept_workspaces};
 }
 
 static void pass_workspaces(invocation *call)
@@ -343,6 +344,7 @@ static tile_status launch_emulated(invocation *call, tile_stream stream, uint32_
     tile_maps_emulated(image, call->arguments, call->maps);
     pass_maps(call, image);
     status = run_emulated(call, image);
+    if (!status) status = tile_workspaces_check(&workspaces, call->workspaces);
     tile_workspaces_return(&workspaces, call->workspaces);
     return status;
 }

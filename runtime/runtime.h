@@ -118,6 +118,7 @@ typedef struct tile_workspaces {
     const uint64_t *bytes;
     uint32_t count;
     uint32_t zeroed;
+    uint32_t kept; /* of those */
     int is_given; /* tile_set_workspace's */
 } tile_workspaces;
 
@@ -127,6 +128,8 @@ uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes);
 tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspaces *call,
                                    tile_stream stream, void **places);
 tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, void **places);
+/* Whether the emulator's are zero again that the kernel leaves so. */
+tile_status tile_workspaces_check(const tile_workspaces *call, void *const *places);
 void tile_workspaces_return(const tile_workspaces *call, void *const *places); /* the emulator's */
 /* Zeroes memory and notes that it was written (memory.c). */
 void tile_clear_emulated(void *pointer, size_t bytes);

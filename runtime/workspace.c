@@ -2,7 +2,8 @@
  *
  * Each kernel has its own on each stream of each GPU, which orders the calls that use it: a block
  * that grows by doubling, outside stream capture only. A block that became too small is kept, since
- * a captured graph or another thread's launch may still name it. Finding it takes no lock. */
+ * a captured graph or another thread's launch may still name it. Finding it takes no lock. What a
+ * kernel leaves zero is in a block of its own, which is cleared when it is made. */
 #include "runtime.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ typedef struct owner {
     const tile_kernel *kernel; /* NULL: what tile_set_workspace gave, for all kernels */
     uint64_t stream;
     int device; /* the emulator's: TILE_DEVICE_EMULATOR */
+    int kept;   /* the kernel leaves it zero */
 } owner;
 
 /* Never freed, and its owner never changes. */
@@ -48,7 +50,8 @@ static _Atomic(pool *) *bucket_of(const owner *owner)
 
 static int is_same(const owner *a, const owner *b)
 {
-    return a->kernel == b->kernel && a->stream == b->stream && a->device == b->device;
+    return a->kernel == b->kernel && a->stream == b->stream && a->device == b->device &&
+           a->kept == b->kept;
 }
 
 static pool *find_pool(const owner *owner)
@@ -113,11 +116,24 @@ uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes)
     return total;
 }
 
-static void divide(char *base, uint32_t count, const uint64_t *bytes, void **out)
+/* Those of `which`. */
+static uint64_t bytes_of(const tile_workspaces *call, uint32_t which)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!(which >> i & 1)) continue;
+        if (call->bytes[i] > most_bytes - total) return most_bytes;
+        total += aligned(call->bytes[i]);
+    }
+    return total;
+}
+
+static void divide(char *base, const tile_workspaces *call, uint32_t which, void **out)
+{
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!(which >> i & 1)) continue;
         out[i] = base;
-        base += aligned(bytes[i]);
+        base += aligned(call->bytes[i]);
     }
 }
 
@@ -133,6 +149,7 @@ static tile_status given_block(const owner *caller, uint64_t needed, char **out)
 {
     owner all = *caller;
     all.kernel = NULL;
+    all.kept = 0;
     const block *given = block_of(&all);
     *out = given ? given->base : NULL;
     return *out && given->bytes < needed ? too_small(caller->kernel, given, needed) : TILE_OK;
@@ -173,10 +190,14 @@ static tile_status grow(const tile_driver *driver, const owner *owner, tile_stre
     const CUresult result = driver->memory_alloc(&base, bytes);
     if (result != CUDA_SUCCESS)
         return tile_driver_error(driver, result, kernel->name, "cuMemAlloc of its workspace");
+    const CUresult cleared =
+        owner->kept ? driver->memory_set(base, 0, bytes, stream) : CUDA_SUCCESS;
     *out = (char *)(uintptr_t)base;
-    if (put_block(owner, *out, bytes)) return TILE_OK;
+    if (cleared == CUDA_SUCCESS && put_block(owner, *out, bytes)) return TILE_OK;
     driver->memory_free(base);
-    return tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name);
+    return cleared == CUDA_SUCCESS
+               ? tile_error(TILE_ERROR_MEMORY, "%s: out of memory", kernel->name)
+               : tile_driver_error(driver, cleared, kernel->name, "cuMemsetD8Async");
 }
 
 static tile_status own_block(const tile_driver *driver, const owner *owner, tile_stream stream,
@@ -191,11 +212,11 @@ static tile_status own_block(const tile_driver *driver, const owner *owner, tile
     return status;
 }
 
-static tile_status clear(const tile_driver *driver, const tile_workspaces *call, tile_stream stream,
-                         void *const *places)
+static tile_status clear(const tile_driver *driver, const tile_workspaces *call, uint32_t which,
+                         tile_stream stream, void *const *places)
 {
     for (uint32_t i = 0; i < call->count; i++) {
-        if (!(call->zeroed >> i & 1) || !call->bytes[i]) continue;
+        if (!(which >> i & 1) || !call->bytes[i]) continue;
         const CUresult result =
             driver->memory_set((CUdeviceptr)(uintptr_t)places[i], 0, call->bytes[i], stream);
         if (result != CUDA_SUCCESS)
@@ -215,6 +236,18 @@ static tile_status stream_number(const tile_driver *driver, tile_stream stream, 
                                   : tile_driver_error(driver, result, who, "cuStreamGetId");
 }
 
+/* The places of those of `which`, in the owner's block. */
+static tile_status own_part(const tile_scope *scope, const tile_workspaces *call,
+                            const owner *owner, uint32_t which, tile_stream stream, void **places)
+{
+    const uint64_t needed = bytes_of(call, which);
+    char *base = NULL;
+    const tile_status status =
+        needed ? own_block(scope->driver, owner, stream, needed, &base) : TILE_OK;
+    if (!status) divide(base, call, which, places);
+    return status;
+}
+
 tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspaces *call,
                                    tile_stream stream, void **places)
 {
@@ -223,14 +256,30 @@ tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspace
     char *base = NULL;
     tile_status status = stream_number(scope->driver, stream, call->kernel->name, &owner.stream);
     if (!status) status = given_block(&owner, needed, &base);
-    if (!status && !base && needed)
-        status = own_block(scope->driver, &owner, stream, needed, &base);
     if (status) return status;
-    divide(base, call->count, call->bytes, places);
-    return clear(scope->driver, call, stream, places);
+    if (base) {
+        divide(base, call, UINT32_MAX, places);
+        return clear(scope->driver, call, call->zeroed, stream, places);
+    }
+    status = own_part(scope, call, &owner, ~call->kept, stream, places);
+    owner.kept = 1;
+    if (!status) status = own_part(scope, call, &owner, call->kept, stream, places);
+    return status ? status : clear(scope->driver, call, call->zeroed & ~call->kept, stream, places);
 }
 
 /* ---- the emulator's -------------------------------------------------------------------------- */
+
+tile_status tile_workspaces_check(const tile_workspaces *call, void *const *places)
+{
+    for (uint32_t i = 0; i < call->count; i++)
+        for (uint64_t at = 0; call->kept >> i & 1 && at < call->bytes[i]; at++)
+            if (((const char *)places[i])[at])
+                return tile_error(TILE_ERROR_FAULT,
+                                  "%s: its workspace %u, which it is to leave zero, is not at "
+                                  "byte %llu",
+                                  call->kernel->name, i, (unsigned long long)at);
+    return TILE_OK;
+}
 
 void tile_workspaces_return(const tile_workspaces *call, void *const *places)
 {
@@ -254,12 +303,12 @@ tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, 
 {
     const uint64_t needed = tile_workspace_bytes(call->count, call->bytes);
     char *base = NULL;
-    const owner owner = {call->kernel, (uintptr_t)stream, TILE_DEVICE_EMULATOR};
+    const owner owner = {call->kernel, (uintptr_t)stream, TILE_DEVICE_EMULATOR, 0};
     tile_status status = given_block(&owner, needed, &base);
     if (status) return status;
     call->is_given = base != NULL;
     if (base)
-        divide(base, call->count, call->bytes, places);
+        divide(base, call, UINT32_MAX, places);
     else
         status = allocate_each(call, places);
     for (uint32_t i = 0; !status && i < call->count; i++)
@@ -300,7 +349,7 @@ tile_status tile_set_workspace(tile_stream stream, void *pointer, size_t bytes)
                           ALIGNMENT);
     const tile_status status = tile_chosen_device(&device);
     if (status) return status;
-    const owner all = {NULL, (uintptr_t)stream, TILE_DEVICE_EMULATOR};
+    const owner all = {NULL, (uintptr_t)stream, TILE_DEVICE_EMULATOR, 0};
     return device == TILE_DEVICE_EMULATOR ? set_block(&emulator_lock, &all, pointer, bytes)
                                           : set_on_gpu(stream, pointer, bytes);
 }

@@ -390,12 +390,15 @@ static LLVMValueRef tensor_table(const Writer *writer, const Kernel *kernel)
     return private_array(writer, items, kernel->tensor_count);
 }
 
-static int64_t zeroed_workspaces(const Kernel *kernel)
+/* Those that are zero when the kernel begins, or that it leaves so, too. */
+static int64_t zero_workspaces(const Kernel *kernel, bool kept)
 {
     int64_t bits = 0;
     int first = kernel_argument_count(kernel);
-    for (int i = first; i < kernel->parameter_count; i++)
-        bits |= (int64_t)kernel->parameters[i].is_zeroed << (i - first);
+    for (int i = first; i < kernel->parameter_count; i++) {
+        const Parameter *parameter = &kernel->parameters[i];
+        bits |= (int64_t)(kept ? parameter->is_kept : parameter->is_zeroed) << (i - first);
+    }
     return bits;
 }
 
@@ -418,13 +421,14 @@ static LLVMValueRef specialisation_struct(const Writer *writer, const ExportImag
                              number32(writer, specialisation->variant_count),
                              number32(writer, specialisation->variants[0].images[0].entry_count),
                              number32(writer, kernel_workspace_count(kernel)),
-                             number32(writer, zeroed_workspaces(kernel)),
+                             number32(writer, zero_workspaces(kernel, false)),
                              tensor_table(writer, kernel),
                              kernel->configuration ? private_text(writer, kernel->configuration)
                                                    : null_pointer(writer),
                              number64(writer, (int64_t)specialisation->code),
                              number32(writer, specialisation->configuration_count),
-                             number32(writer, lacks)};
+                             number32(writer, lacks),
+                             number32(writer, zero_workspaces(kernel, true))};
     return structure(writer, sizeof fields / sizeof fields[0], fields);
 }
 

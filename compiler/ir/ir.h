@@ -98,6 +98,7 @@ typedef struct Parameter {
     int64_t multiple;  /* value or address is known to be a multiple of this; 1: nothing known */
     bool is_workspace; /* a pointer that the runtime passes, behind all that the caller does */
     bool is_zeroed;    /* of a workspace: zero when the kernel's first launch begins */
+    bool is_kept;      /* of a zeroed one: zero again when its last launch is done */
 } Parameter;
 
 enum { WORKSPACE_ALIGN = 256 }; /* bytes */

@@ -305,7 +305,7 @@ static void print_parameter(Printer *printer, const Parameter *parameter)
 {
     print_value(printer, parameter->value);
     buf_text(printer->out, parameter->is_key ? ": key " : ": ");
-    buf_text(printer->out, parameter->is_zeroed ? "zeroed " : "");
+    buf_text(printer->out, parameter->is_kept ? "kept " : parameter->is_zeroed ? "zeroed " : "");
     buf_text(printer->out, parameter->is_workspace ? "workspace " : "");
     if (parameter->is_dtype)
         buf_text(printer->out, "dtype");

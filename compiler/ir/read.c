@@ -253,7 +253,8 @@ static bool read_parameter(Reader *reader)
     const Token *at = ir_token(reader);
     if (!ir_need(reader, IR_VALUE, "a parameter") || !ir_need(reader, IR_COLON, "':'"))
         return false;
-    bool is_key = ir_take_word(reader, "key"), is_zeroed = ir_take_word(reader, "zeroed");
+    bool is_key = ir_take_word(reader, "key"), is_kept = ir_take_word(reader, "kept");
+    bool is_zeroed = is_kept || ir_take_word(reader, "zeroed");
     bool is_workspace = ir_take_word(reader, "workspace");
     bool is_dtype = is_key && ir_take_word(reader, "dtype");
     bool is_text = is_key && !is_dtype && ir_take_word(reader, "str");
@@ -268,6 +269,7 @@ static bool read_parameter(Reader *reader)
             : kernel_add_parameter(kernel, lasting, type, ir_span_from(reader, at));
     Parameter *parameter = &kernel->parameters[value->index];
     parameter->is_key = is_key;
+    parameter->is_kept = is_kept;
     parameter->is_dtype = is_dtype;
     return define(reader, at, name, value) && (!is_key || read_key(reader, is_text, parameter)) &&
            read_facts(reader, parameter);

@@ -228,7 +228,7 @@ TEST(arguments_are_checked)
     tile_kernel other = kernel;
     other.abi_version = TILE_ABI_VERSION + 1;
     CHECK(tile_launch(&other, NULL, NULL, 0, arguments) == TILE_ERROR_ABI);
-    CHECK(says("version 8") && says("scale"));
+    CHECK(says("version 9") && says("scale"));
 }
 
 /* A kernel whose last variant assumes something says which argument breaks it. */
@@ -986,11 +986,20 @@ static const tile_specialisation workspace_specialisations[] = {{.host = host_wo
                                                                  .launch_count = 1,
                                                                  .workspace_count = 2,
                                                                  .zeroed_workspaces = 1}};
-static void *workspace_states[2];
+static const tile_specialisation keeping_specialisations[] = {{.host = host_workspaces,
+                                                               .variants = workspace_variants,
+                                                               .variant_count = 1,
+                                                               .launch_count = 1,
+                                                               .workspace_count = 2,
+                                                               .zeroed_workspaces = 1,
+                                                               .kept_workspaces = 1}};
+static void *workspace_states[3];
 static const tile_kernel workspace_kernels[] = {{"sums", parameters, workspace_specialisations,
                                                  &workspace_states[0], TILE_ABI_VERSION, 1, 1, 0},
                                                 {"others", parameters, workspace_specialisations,
-                                                 &workspace_states[1], TILE_ABI_VERSION, 1, 1, 0}};
+                                                 &workspace_states[1], TILE_ABI_VERSION, 1, 1, 0},
+                                                {"keeps", parameters, keeping_specialisations,
+                                                 &workspace_states[2], TILE_ABI_VERSION, 1, 1, 0}};
 
 /* Where the kernel found its workspaces. */
 static tile_status call_workspaces(int kernel_index, fake_stream *stream, int32_t n,
@@ -1047,6 +1056,32 @@ TEST(workspaces_grow_outside_capture_alone)
     CHECK(says("a workspace's size"));
 }
 
+/* What a kernel leaves zero is cleared where it is made, or where it is not the library's. */
+TEST(kept_workspaces_are_cleared_once)
+{
+    static _Alignas(256) char memory[2048];
+    fake_context *own = fake_push(0);
+    fake_stream stream = {own, 7, 0};
+    char *a[2], *b[2];
+    CHECK(call_workspaces(2, &stream, 100, a) == TILE_OK && fake->allocations == 2);
+    CHECK(fake->cleared == 256 && a[0][0] == 0 && a[0][255] == 0);
+    memset(a[0], 1, 100);
+    forget();
+    CHECK(call_workspaces(2, &stream, 50, b) == TILE_OK && b[0] == a[0] && b[1] == a[1]);
+    CHECK(!strcmp(fake->log, "cuCtxGetCurrent cuStreamGetCtx cuStreamGetId cuLaunchKernelEx "));
+    CHECK(a[0][0] == 1);
+    CHECK(call_workspaces(2, &stream, 300, b) == TILE_OK && b[0] != a[0] && b[1] != a[1]);
+    CHECK(fake->allocations == 4 && b[0][0] == 0 && b[0][511] == 0);
+    fake->fail_name = "cuMemsetD8Async";
+    CHECK(call_workspaces(2, &stream, 3000, b) == FAKE_ERROR && says("cuMemsetD8Async"));
+    fake->fail_name = NULL;
+    CHECK(tile_set_workspace(&stream, memory, 2048) == TILE_OK);
+    memset(memory, 1, 2048);
+    CHECK(call_workspaces(2, &stream, 100, b) == TILE_OK && b[0] == memory && memory[99] == 0);
+    CHECK(memory[100] == 1 && b[1] == memory + 256);
+    CHECK(tile_set_workspace(&stream, NULL, 0) == TILE_OK);
+}
+
 TEST(workspaces_may_be_the_callers)
 {
     static _Alignas(256) char memory[2048], emulated_memory[2048];
@@ -1091,6 +1126,7 @@ int main(void)
         cmocka_unit_test(clusters_of_blocks_that_take_turns_are_whole),
         cmocka_unit_test(workspaces_are_each_kernels_and_streams_own),
         cmocka_unit_test(workspaces_grow_outside_capture_alone),
+        cmocka_unit_test(kept_workspaces_are_cleared_once),
         cmocka_unit_test(workspaces_may_be_the_callers),
         cmocka_unit_test(launch_reaches_the_driver),
         cmocka_unit_test(aligned_variant_needs_every_multiple),

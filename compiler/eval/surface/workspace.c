@@ -44,7 +44,7 @@ static bool state_size(Eval *eval, int index, DType dtype, int rank, Object **sh
     return true;
 }
 
-/* ---- workspace(dtype, shape, zero=False) ---- */
+/* ---- workspace(dtype, shape, zero=False, keep=False) ---- */
 
 static Value *add_workspace(Eval *eval, DType dtype, int rank, Object **shape, bool zeroed, Span at)
 {
@@ -67,14 +67,16 @@ Object *core_workspace(Eval *eval, const Bound *bound)
     DType dtype;
     int rank;
     Object *shape[TYPE_RANK];
-    bool zeroed = false;
+    bool zeroed = false, kept = false;
     if (!stage_ready(eval, bound->at) ||
         !argument_dtype(eval, bound->values[0], bound->at, &dtype) ||
         !argument_items(eval, bound->values[1], "shape", bound->at, &rank, shape) ||
-        (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &zeroed)))
+        (bound->values[2] != NULL && !object_truth(eval, bound->values[2], &zeroed)) ||
+        (bound->values[3] != NULL && !object_truth(eval, bound->values[3], &kept)))
         return NULL;
-    Value *pointer = add_workspace(eval, dtype, rank, shape, zeroed, bound->at);
+    Value *pointer = add_workspace(eval, dtype, rank, shape, zeroed || kept, bound->at);
     if (pointer == NULL) return NULL;
+    eval->staging->kernel->parameters[pointer->index].is_kept = kept;
     Object *values[] = {object_ir(eval, pointer), bound->values[0], bound->values[1], NULL};
     Bound view = {.at = bound->at};
     memcpy(view.values, values, sizeof values);

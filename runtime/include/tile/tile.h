@@ -20,7 +20,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 8u
+#define TILE_ABI_VERSION 9u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
@@ -171,6 +171,7 @@ typedef struct tile_specialisation {
     uint32_t configuration_count; /* of the first of them: how many; else 0 */
     uint32_t
         lacks; /* TILE_LACKS_: what a line of its file could not say; the kernel's first tells */
+    uint32_t kept_workspaces; /* bit i: a zeroed one that the last launch leaves zero */
 } tile_specialisation;
 
 #define TILE_LACKS_NAME     1u /* the kernel's name is none of a kernel in its file */
