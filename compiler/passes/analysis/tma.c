@@ -216,7 +216,7 @@ static bool is_turned(const Value *value)
 {
     while (value->op && value->op->code != OP_transpose && op_has(value->op, PURE) &&
            value->op->operand_count == 1)
-        value = value->op->operands[0];
+        value = *value->op->operands;
     return value->op && value->op->code == OP_transpose;
 }
 
