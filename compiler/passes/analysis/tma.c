@@ -232,7 +232,7 @@ bool tma_store_part(const Op *store, int threads, int32_t part[2])
     if (groups < 2 || tile->shape[1] % rows != 0 || !is_turned(operand(store, value))) return true;
     part[0] = all & -all; /* a block of the panels' layout */
     part[1] = (int32_t)tile->shape[1];
-    while (part[0] > WGMMA_ROWS / 2) part[0] /= 2;
+    while (part[0] * part[1] > rows * columns) part[0] /= 2;
     return true;
 }
 
