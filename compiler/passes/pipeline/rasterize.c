@@ -8,7 +8,8 @@
  *     x' = group * most + rest % columns      y' = rest / columns
  *
  * with `most` of COST_RASTER_COLUMNS for blocks that copy as much by one index as by the other; of
- * others as many as make that square in bytes, by what an iteration copies. Fewer where the number
+ * others as many as make that square in bytes, by what an iteration copies, up to
+ * COST_RASTER_MOST. Fewer where the number
  * of columns is known. Blocks that begin one after the other read the same of one operand: where
  * that is the lesser one, x and y change places, groups are some rows, column by column.
  *
@@ -93,8 +94,7 @@ static int64_t most_columns(const Traits *traits, int axis)
                   own = traits->bytes[axis], other = traits->bytes[1 - axis];
     int64_t columns = 2;
     if (!own || !other) return COST_RASTER_COLUMNS;
-    while ((columns + 1) * (columns + 1) * own < square * other &&
-           columns < 2 * COST_RASTER_COLUMNS)
+    while ((columns + 1) * (columns + 1) * own < square * other && columns < COST_RASTER_MOST)
         columns += 2;
     return columns;
 }
@@ -134,6 +134,13 @@ static void build_raster(Builder *builder, int axis, int64_t group_columns, bool
     if (axis == 0) op_set_int(out[1]->op, ATTR_pair, 1); /* group_columns is even */
 }
 
+/* All columns of the grid are in one group by columns: the order of the grid is that. */
+static bool is_narrow(const Op *launch, const Traits *traits)
+{
+    int64_t width;
+    return value_constant(operand(launch, x), &width) && width <= most_columns(traits, 0);
+}
+
 /* NULL, or why not. */
 static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *traits)
 {
@@ -144,7 +151,7 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *tr
     const int64_t most = most_columns(traits, axis);
     int64_t width;
     const bool known = value_constant(operand_list(launch, x)[axis], &width);
-    if (known && width <= most && axis == 0) return "it has no more columns than one group";
+    if (is_narrow(launch, traits)) return "it has no more columns than one group";
     const int64_t columns = known ? columns_of(width, most) : most;
     kernel_remark(kernel, kernel->span,
                   "blocks are taken in groups of %d %s of the grid, for the sake of L2",
