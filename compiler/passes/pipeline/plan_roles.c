@@ -261,15 +261,15 @@ static void add_tile_bytes(Op *op, void *context)
 }
 
 /* The bytes beside the multi-buffer that what else is shared takes, with so many buffers of stores;
- * `marks`: they are told. */
-static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks)
+ * `marks`: they are told; `threads`: threads store, not TMA. */
+static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks, bool threads)
 {
     Room room = {.loop = pipeline->loop,
                  .facts = analysis_ranges(pipeline->pass->context),
                  .buffers = buffers,
                  .bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline),
                  .marks = marks,
-                 .threads = pipeline->filling == FILLED_BY_PLAN};
+                 .threads = threads};
     region_visit(pipeline->pass->launch, add_tile_bytes, &room);
     return room.bytes;
 }
@@ -282,7 +282,7 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
         pipeline->pass->target->shared_bytes - stages * multi_buffer_bytes(pipeline);
     int buffers = COST_STORE_BUFFERS;
     while (is_alone(pipeline) && buffers < COST_STORE_BUFFERS_ALONE &&
-           bytes_beside(pipeline, buffers + 1, false) <= most)
+           bytes_beside(pipeline, buffers + 1, false, false) <= most)
         buffers++;
     return buffers;
 }
@@ -292,11 +292,11 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
 static bool has_room(Pipeline *pipeline)
 {
     int stages = pipeline->stages;
-    const int64_t most =
-        pipeline->pass->target->shared_bytes - bytes_beside(pipeline, COST_STORE_BUFFERS, false);
+    const int64_t most = pipeline->pass->target->shared_bytes -
+                         bytes_beside(pipeline, COST_STORE_BUFFERS, false, false);
     while (stages > COST_STAGES_ENOUGH && stages * multi_buffer_bytes(pipeline) > most) stages--;
     if (stages * multi_buffer_bytes(pipeline) > most) return false;
-    bytes_beside(pipeline, buffers_of_stores(pipeline, stages), true);
+    bytes_beside(pipeline, buffers_of_stores(pipeline, stages), true, false);
     if (stages < pipeline->stages)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "%d stages in place of %d: what ends a block has no room beside more", stages,
@@ -310,7 +310,9 @@ static bool is_room_beside(const Pipeline *pipeline)
 {
     const int64_t all = pipeline->pass->target->shared_bytes,
                   buffer = pipeline->stages * multi_buffer_bytes(pipeline);
-    return all / buffer == all / (buffer + bytes_beside(pipeline, COST_STORE_BUFFERS, false));
+    const bool threads = pipeline->filling == FILLED_BY_PLAN;
+    return all / buffer ==
+           all / (buffer + bytes_beside(pipeline, COST_STORE_BUFFERS, false, threads));
 }
 
 static ValueAnswer is_key(const Value *value, void *context)
@@ -402,7 +404,7 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
 /* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
 static bool has_room_by_plan(const Pipeline *pipeline)
 {
-    return bytes_beside(pipeline, COST_STORE_BUFFERS, false) +
+    return bytes_beside(pipeline, COST_STORE_BUFFERS, false, true) +
                pipeline->stages * multi_buffer_bytes(pipeline) <=
            pipeline->pass->target->shared_bytes;
 }
