@@ -134,6 +134,15 @@ told(twice_of, 2)
 told(twice_of, True)
 
 
+@wp.func
+def applied(g: wp.Function, x: float):
+    return g(x)
+
+
+print(applied(wp.abs, -2.0), applied(twice_of, 3.0))
+told(applied, 1.0, 3.0)
+
+
 # ---- functions of several forms, whose parameters have names of their own ----
 @wp.kernel
 def by_names(m: wp.mat44, y: wp.array[wp.vec3]):

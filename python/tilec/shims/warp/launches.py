@@ -93,6 +93,9 @@ class Function:
         found = self.get_overload(args, kwargs)
         if found is None:
             raise RuntimeError(f"Error calling function '{self.key}', no overload found for arguments {args}")
+        expected, count = len(found.__signature__.parameters), len(args) + len(kwargs)
+        if count > expected and not found.func.__code__.co_flags & inspect.CO_VARARGS:
+            raise RuntimeError(f"Invalid number of arguments for function '{self.key}', expected {expected}, got {count}")
         return found.func(*args, **kwargs)
 
 
@@ -100,7 +103,7 @@ def _takes(kind, value):
     """Whether a parameter of a function that Python calls is of the value's type."""
     if kind is None or kind is _Any or value is None:
         return True
-    if getattr(kind, "__module__", "") == "collections.abc" or getattr(kind, "_name", None) == "Callable" or kind is callable:
+    if getattr(kind, "__module__", "") == "collections.abc" or getattr(kind, "_name", None) == "Callable" or kind in (callable, Function):
         return isinstance(value, Function) or type(value).__name__ == "Builtin"
     if isinstance(kind, array_annotation_base):
         if _packing.resolve_family(value) is None:
