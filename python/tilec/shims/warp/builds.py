@@ -194,7 +194,9 @@ class ModuleExec:
             try:
                 self._entry(kernel)
             except _native.CompileError as error:
-                if not kernel.is_instance and _ABSENT.search(str(error)) is None:
+                if _ABSENT.search(str(error)) is not None:
+                    continue
+                if not kernel.is_instance:
                     raise
                 failed.append(kernel.key)
                 why = freed(error)
