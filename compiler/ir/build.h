@@ -112,6 +112,8 @@ Region *launch_region(const Op *launch);
 Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or NULL */
 Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
 bool op_comes_before(const Op *a, const Op *b); /* in one region */
+/* The op of the region that holds this one, or is it. */
+Op *region_find_ancestor(const Region *region, const Op *op);
 bool region_holds(const Region *outer, const Region *inner); /* or is it; `inner` may be NULL */
 
 /* ---- host_value.c ---- */

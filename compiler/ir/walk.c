@@ -165,6 +165,12 @@ bool op_comes_before(const Op *a, const Op *b)
     return false;
 }
 
+Op *region_find_ancestor(const Region *region, const Op *op)
+{
+    while (op->parent != region) op = op->parent->parent;
+    return (Op *)(uintptr_t)op;
+}
+
 bool region_holds(const Region *outer, const Region *inner)
 {
     for (; inner != NULL; inner = inner->parent != NULL ? inner->parent->parent : NULL)

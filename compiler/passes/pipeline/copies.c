@@ -405,20 +405,13 @@ typedef struct TileWritten {
     bool is_copied; /* by the store alone, for what the loop reads behind it */
 } TileWritten;
 
-/* The op of the region that holds this one, or is it. */
-static const Op *ancestor_in(const Region *region, const Op *op)
-{
-    while (op->parent != region) op = op->parent->parent;
-    return op;
-}
-
 static void note_use_of_written(Op *op, void *context)
 {
     TileWritten *written = context;
     const Region *body = written->loop->body;
     if (op == written->store || !shared_is_used(op, written->alloc)) return;
     written->is_copied &= region_holds(body, op->parent) && shared_is_only_read(op) &&
-                          op_comes_before(written->store, ancestor_in(body, op));
+                          op_comes_before(written->store, region_find_ancestor(body, op));
 }
 
 static bool is_written_alone(const Loop *loop, const Op *store)

@@ -130,7 +130,7 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
         Builder builder = builder_before(use);
         Value *stage = arguments[STAGE_READ];
         if (!inside)
-            stage = op_comes_before(multi_buffer_ancestor(use, loop->parent), loop)
+            stage = op_comes_before(region_find_ancestor(loop->parent, use), loop)
                         ? build_const(&builder, DTYPE_i32, 0)
                         : &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
         for (int o = 0; o < use->operand_count; o++)

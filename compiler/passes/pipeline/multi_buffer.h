@@ -145,8 +145,6 @@ int64_t multi_buffer_bytes(const Pipeline *pipeline);
 /* As wgmma reads tiles of that type, or row after row. NULL: the extents don't allow that. */
 const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *buffer,
                                   const Type *tile);
-/* The op of the region that holds `op`, or is it. */
-const Op *multi_buffer_ancestor(const Op *op, const Region *region);
 /* The op names a tile, or a part of one, anew. */
 bool multi_buffer_is_rename(const Op *op);
 

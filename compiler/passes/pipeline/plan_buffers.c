@@ -23,12 +23,6 @@ static void collect_use(Op *op, void *context)
     if (uses) vec_push(pipeline->pass->arena, &pipeline->uses, op);
 }
 
-const Op *multi_buffer_ancestor(const Op *op, const Region *region)
-{
-    while (op->parent != region) op = op->parent->parent;
-    return op;
-}
-
 /* The loop with stages that is nearest around the op; NULL: there is none. */
 static Op *pipelined_around(const Op *op)
 {
@@ -101,7 +95,7 @@ static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
         if (!region_holds(body, use->parent)) continue;
         if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
-        if (!multi_buffer_is_rename(use) && op_comes_before(multi_buffer_ancestor(use, body), copy))
+        if (!multi_buffer_is_rename(use) && op_comes_before(region_find_ancestor(body, use), copy))
             return "the loop reads the tile before it is copied to";
     }
     return NULL;

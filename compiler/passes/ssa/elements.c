@@ -11,18 +11,11 @@ typedef struct Pass {
     Map copies; /* tile -> shared tile */
 } Pass;
 
-/* The op of the region that holds this one, or is it. */
-static Op *ancestor_in(const Region *region, Op *op)
-{
-    while (op->parent != region) op = op->parent->parent;
-    return op;
-}
-
 /* Ops are visited in the order of the text, so that the first reading stands before all others. */
 static Value *copy_before(Pass *pass, Value *tile, Op *first)
 {
     const Region *region = tile->op ? tile->op->parent : tile->region;
-    Builder at = builder_before(ancestor_in(region, first));
+    Builder at = builder_before(region_find_ancestor(region, first));
     const Type *type = type_shared(pass->kernel->types, tile->type->dtype, tile->type->rank,
                                    tile->type->shape, NULL);
     Value *shared = build_op(&at, OP_shared_alloc, 0, NULL, 1, &type)->results;
