@@ -5,9 +5,7 @@
  * lies outside of a view; what it computes for that nobody sees. The loops that compute it with
  * tiles get no iterations there.
  *
- *     for begin, end          becomes     for begin, end if a store's tile begins inside, else
- * begin
- */
+ *     for begin, end    becomes    for begin, (end if a store's tile begins inside, else begin) */
 #include "passes/analysis/context.h"
 #include "passes/pass.h"
 
@@ -59,13 +57,6 @@ static ValueAnswer is_read(const Value *value, void *context)
     return value->op && value->op->code == OP_element_load ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
-static bool comes_before(const Op *op, const Op *other)
-{
-    for (const Op *at = other->previous; at; at = at->previous)
-        if (at == op) return true;
-    return false;
-}
-
 typedef struct Before {
     const EmptyBlocks *blocks;
     const Op *loop;
@@ -75,7 +66,7 @@ static ValueAnswer is_of_loop(const Value *value, void *context)
 {
     const Before *before = context;
     const Op *op = value->op;
-    if (!op || op->parent != before->blocks->region || comes_before(op, before->loop))
+    if (!op || op->parent != before->blocks->region || op_comes_before(op, before->loop))
         return VALUE_ENOUGH;
     return op_has(op, PURE) && !op_has(op, COOP) && !op->region_count && type_is_scalar(value->type)
                ? VALUE_OPERANDS
@@ -92,7 +83,7 @@ static Value *make_before(const EmptyBlocks *blocks, Builder *builder, Value *va
                           const Op *loop)
 {
     Op *op = value->op;
-    if (!op || op->parent != blocks->region || map_has(made, value) || comes_before(op, loop))
+    if (!op || op->parent != blocks->region || map_has(made, value) || op_comes_before(op, loop))
         return map_has(made, value) ? map_get(made, value) : value;
     for (int i = 0; i < op->operand_count; i++) {
         Value *operand = make_before(blocks, builder, op->operands[i], made, loop);
