@@ -1,4 +1,4 @@
-/* op_vec.h: ops in some order; private to this folder. */
+/* op_vec.h: ops in some order. */
 #ifndef TILEC_IR_OP_VEC_H
 #define TILEC_IR_OP_VEC_H
 

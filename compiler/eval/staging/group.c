@@ -2,6 +2,7 @@
 #include "eval/staging/staging.h"
 
 #include "ir/group.h"
+#include "ir/op_vec.h"
 
 #include <string.h>
 
@@ -287,7 +288,6 @@ Object *core_barrier(Eval *eval, const Bound *bound)
 /* Such a tile is in the registers of the threads that set it, so each of the groups has its own,
  * which the others never see. Who sets none reads what the last of them, by the text, has set. */
 typedef VEC(ThreadGroup) Groups;
-typedef VEC(Op *) Ops;
 
 typedef struct Sets {
     Arena *arena;
@@ -348,7 +348,7 @@ static void use_own(Op *op, Value *variable, Value *own, ThreadGroup group)
 
 static void give_own(Arena *arena, Value *variable, ThreadGroup group)
 {
-    Ops users = {0};
+    OpVec users = {0};
     for (const OpUse *use = variable->uses; use != NULL; use = use->next)
         vec_push(arena, &users, use->op);
     const Op *op = variable->op;
