@@ -106,17 +106,7 @@ static uint64_t aligned(uint64_t bytes)
 /* More than any device has: what is beyond it asks for it, and is refused. */
 static const uint64_t most_bytes = UINT64_C(1) << 62;
 
-uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (bytes[i] > most_bytes - total) return most_bytes;
-        total += aligned(bytes[i]);
-    }
-    return total;
-}
-
-/* Those of `which`. */
+/* Those of `which`: a bit for each. */
 static uint64_t bytes_of(const tile_workspaces *call, uint32_t which)
 {
     uint64_t total = 0;
@@ -126,6 +116,11 @@ static uint64_t bytes_of(const tile_workspaces *call, uint32_t which)
         total += aligned(call->bytes[i]);
     }
     return total;
+}
+
+uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes)
+{
+    return bytes_of(&(tile_workspaces){.count = count, .bytes = bytes}, UINT32_MAX);
 }
 
 static void divide(char *base, const tile_workspaces *call, uint32_t which, void **out)
