@@ -1,5 +1,6 @@
-# What a ptxas of a test's own sources, with its arguments: `level` is its -O, `blocks` and `threads` are what the kernel's bounds ask for;
-# `answer REGISTERS STORES [LOADS]` says those of the kernel, bytes of spills, and leaves a cubin.
+# For scripts that stand in for ptxas in a test; they source this with the arguments that they got. `level` is then the option -O, `blocks` and
+# `threads` are what the kernel's bounds ask for; `answer REGISTERS STORES [LOADS]` prints ptxas's report of the kernel, with so many bytes of
+# spills, and leaves a cubin.
 for last in "$@"; do
     [ "$before" = -o ] && cubin=$last
     [[ $last == *.ptx ]] && ptx=$last

@@ -8,10 +8,10 @@
  *     x' = group * most + rest % columns      y' = rest / columns
  *
  * with `most` of COST_RASTER_COLUMNS for blocks that copy as much by one index as by the other; of
- * others as many as make that square in bytes, by what an iteration copies, up to
- * COST_RASTER_MOST. Fewer where the number
- * of columns is known. Blocks that begin one after the other read the same of one operand: where
- * that is the lesser one, x and y change places, groups are some rows, column by column.
+ * others as many as make that square in bytes, by what an iteration copies, up to COST_RASTER_MOST.
+ * Fewer where the number of columns is known. Blocks that begin one after the other read the same
+ * of one operand: where that is the lesser one, x and y change places, so that a group is some
+ * rows, column by column.
  *
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
  * to do the greater their index is, they are taken from the last one to the first.
