@@ -82,8 +82,8 @@ def _modules_of(ptx):
 
 
 def _cubins(ptx, arch, path):
-    """One behind the other; their lengths."""
-    lengths, made = [], b""
+    """One behind the other."""
+    made = b""
     for text in _modules_of(ptx):
         source = path.with_suffix(".ptx.tmp")
         source.write_text(text.rstrip("\0"))
@@ -96,9 +96,8 @@ def _cubins(ptx, arch, path):
             source.unlink()
         part = pathlib.Path(f"{path}.tmp").read_bytes()
         os.unlink(f"{path}.tmp")
-        lengths.append(len(part))
         made += part
-    return made, lengths
+    return made
 
 
 def _write(path, data):
@@ -185,7 +184,7 @@ def _code(kernels, path, arch, block_dim):
         from warp.launches import _reordered
 
         raise _reordered(error) from None
-    return text.encode() if path.suffix == ".ptx" else _cubins(text, arch, path)[0]
+    return text.encode() if path.suffix == ".ptx" else _cubins(text, arch, path)
 
 
 def load_aot_module(module, device=None, arch=None, module_dir=None, use_ptx=None, strip_hash=None):

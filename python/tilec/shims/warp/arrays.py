@@ -671,9 +671,6 @@ class indexed_annotation(array_annotation):
     __slots__ = ()
     _said, _many = "indexedarray", False
 
-    def _memory_kind(self):
-        raise AttributeError("an indexed array's memory is of its parts' kinds")
-
     def __tile_text__(self):
         return _Text(_session.module("warp"), ".indexedarray(dtype=", _session.text_of(self.dtype), f", ndim={self.ndim})")
 

@@ -138,7 +138,9 @@ def event_from_ipc_handle(handle, device=None):
     device = get_device(device)
     if not device._on_gpu:
         raise RuntimeError(f"IPC is not supported on device {device}")
-    return Event(device, cuda_event=_driver.open_event(handle), interprocess=True)
+    made = Event(device, cuda_event=_driver.open_event(handle), interprocess=True)
+    made.is_own = True  # what was opened is destroyed here; the other process keeps its own
+    return made
 
 
 # CUdevice_attribute: multiprocessors, shared memory that a block may ask for, place on the PCI bus.

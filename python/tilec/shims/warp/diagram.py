@@ -8,7 +8,7 @@ def _quoted(text):
 
 
 class _Step:
-    """A launch, or what else was recorded; `times` of it one behind the other."""
+    """A launch, or what else was recorded, in the scopes of these names."""
 
     def __init__(self, name, inputs, outputs, scopes):
         self.name, self.inputs, self.outputs, self.scopes = name, inputs, outputs, scopes
@@ -56,7 +56,7 @@ def _steps(tape, ignore_scopes):
     for place, record in enumerate(tape.launches):
         for name in marks.get(place, []):
             scopes = scopes[:-1] if name is None else (*scopes, name)
-        if len(record) == 2:
+        if len(record) == 2:  # as of a copy: the first array is written
             arrays = [("", array) for array in record[1]]
             made.append(_Step("custom", arrays[1:], arrays[:1], scopes))
             continue

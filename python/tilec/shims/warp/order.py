@@ -2,7 +2,7 @@
 
 
 class Node:
-    """An operation; `parents` are those that it waits for, `frees` the allocation that it ends."""
+    """An operation; `parents` are those that it waits for, `freed_by` that which ends it, if it is an allocation."""
 
     __slots__ = ("parents", "kind", "label", "number", "freed_by")
 

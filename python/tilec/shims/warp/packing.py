@@ -17,16 +17,12 @@ def resolve_family(value):
     return None if isinstance(value, array_annotation_base) else _codes.family_of_class(type(value))
 
 
-def _annotation(family, dtype, ndim):
-    return family._said(dtype, ndim)
-
-
 def described(value):
     """What an annotation says of arrays like this one; other things as they are."""
     family = resolve_family(value)
     if family is _arrays.fixedarray:
         raise TypeError("a fixedarray is a thread's own: no launch is given one")
-    return value if family is None else _annotation(family, value.dtype, value.ndim)
+    return value if family is None else family._said(value.dtype, value.ndim)
 
 
 # ---- of what type ----
@@ -106,14 +102,13 @@ def _packed(kernel, kind, where, value, device, adjoint):
         return value
     family = _family_of(value, where)
     wanted = array if adjoint else _codes.concrete_array_type(kind)
-    if family is None and hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__") and family is None:
+    if family is None and (hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__")):
         value, family = array(value, dtype=kind.dtype, device=device, copy=False), array
     if family is not wanted:
         raise RuntimeError(f"{where} expects an array of type {type_repr(kind)}, but passed value has type {type(value).__name__}.")
-    if isinstance(kind.dtype, (_Type, Struct)) and value.dtype is not kind.dtype:
-        raise RuntimeError(f"{where} expects an array with dtype={type_repr(kind.dtype)} but passed array has dtype={type_repr(value.dtype)}.")
-    if value.ndim != kind.ndim:
-        raise RuntimeError(f"{where} expects an array with {kind.ndim} dimension(s) but the passed array has {value.ndim} dimension(s).")
+    why = _mismatch(kind, value)
+    if why is not None:
+        raise RuntimeError(f"{where} {why}")
     if value.device != device:
         raise RuntimeError(f"{where}: trying to launch on device='{device}', but input array is on device='{value.device}'.")
     return value.__ctype__()
@@ -133,18 +128,25 @@ def mismatch(kernel, values):
         kind = kernel.kinds.get(name)
         if not isinstance(kind, array_annotation_base) or resolve_family(value) is None:
             continue
-        where = f"Error launching kernel '{kernel.key}', argument '{name}'"
-        if isinstance(kind.dtype, (_Type, Struct)) and value.dtype is not kind.dtype:
-            return f"{where} expects an array with dtype={type_repr(kind.dtype)} but passed array has dtype={type_repr(value.dtype)}."
-        if kind.ndim not in (Any, value.ndim):
-            return f"{where} expects an array with {kind.ndim} dimension(s) but the passed array has {value.ndim} dimension(s)."
+        why = _mismatch(kind, value)
+        if why is not None:
+            return f"Error launching kernel '{kernel.key}', argument '{name}' {why}"
+    return None
+
+
+def _mismatch(kind, value):
+    """Of an array: what it is that a parameter is not for, or None."""
+    if isinstance(kind.dtype, (_Type, Struct)) and value.dtype is not kind.dtype:
+        return f"expects an array of {type_repr(kind.dtype)}, and is given one of {type_repr(value.dtype)}"
+    if kind.ndim not in (Any, value.ndim):
+        return f"expects an array with {kind.ndim} dimension(s) but the passed array has {value.ndim} dimension(s)."
     return None
 
 
 def check_annotation(kind, what):
     """What a program says of a parameter is a type, or an array of Warp's own classes that stands for one."""
     found = resolve_family(kind) if not isinstance(kind, type) else None
-    if found is None or type(kind).__module__.partition(".")[0] == "warp" and type(kind).__module__ != "warp.tests":
+    if found is None or "_own" in vars(type(kind)):
         return
     word = "a fixedarray subclass instance" if found is _arrays.fixedarray else f"an instance of {type(kind).__name__}"
     raise TypeError(f"{what}: {word} as an annotation is not taken")

@@ -3,9 +3,11 @@ are those of other values."""
 
 import ast
 import inspect
-import textwrap
+import weakref
 
-_known = {}  # by functions
+from tilec import source as _source
+
+_known = weakref.WeakKeyDictionary()  # by functions
 
 
 class Accesses:
@@ -85,8 +87,7 @@ class _Reader(ast.NodeVisitor):
 
         if not isinstance(node, ast.Name):
             return None
-        cells = inspect.getclosurevars(self.function)
-        found = cells.nonlocals.get(node.id, cells.globals.get(node.id))
+        found = {**self.function.__globals__, **_source.cells(self.function)}.get(node.id)
         return found if isinstance(found, Function) and found.func is not self.function else None
 
     def _through(self, called, node):
@@ -109,16 +110,12 @@ def accesses(function):
     if function not in _known:
         _known[function] = Accesses()
         try:
-            lines, first = inspect.getsourcelines(function)
-            tree = ast.parse(textwrap.dedent("".join(lines)))
-        except (OSError, SyntaxError, TypeError):
+            definition = _source.node_of(function)
+        except (OSError, SyntaxError):
             return _known[function]
-        definition = next((one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)), None)
         if definition is not None:
             reader = _Reader(function, set(inspect.signature(function).parameters))
             for statement in definition.body:
                 reader.visit(statement)
-            for name, line in reader.found.overwritten.items():
-                reader.found.overwritten[name] = first + line - 1
             _known[function] = reader.found
     return _known[function]

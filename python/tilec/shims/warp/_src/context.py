@@ -5,7 +5,6 @@ import operator  # noqa: F401
 import os  # noqa: F401
 import types
 
-from warp import access as _access
 from warp import bsr as _bsr
 from warp import builds as _builds
 from warp import captures as _captures
@@ -54,15 +53,7 @@ def _insert(kind):
     return graph.order.add(_graphs._current_stream(graph), kind)
 
 
-_prints_errors = [True]  # what was asked for: errors are raised, and nothing of them is printed
-
-
-def _print_errors(asked):
-    _prints_errors[0] = bool(asked)
-
-
 core = types.SimpleNamespace(
-    wp_is_error_output_enabled=lambda: _prints_errors[0], wp_set_error_output_enabled=_print_errors,
     wp_is_mathdx_enabled=lambda: True, wp_cuda_toolkit_version=lambda: 12080, wp_is_cuda_enabled=lambda: True,
     wp_cuda_compilation_enabled=lambda: True, wp_is_llvm_enabled=lambda: False, is_mathdx_enabled=lambda: True,
     wp_cuda_get_kernel_properties=_builds.kernel_properties, wp_cuda_configure_kernel_shared_memory=_builds.configure_shared,
@@ -81,7 +72,11 @@ core = types.SimpleNamespace(
     wp_alloc_tracker_get_total_alloc_count=lambda: _memory.tracker.total_count,
     wp_alloc_tracker_get_total_alloc_bytes=lambda: _memory.tracker.total_bytes,
     wp_alloc_tracker_get_current_bytes=lambda: _memory.tracker.bytes, wp_alloc_tracker_get_peak_bytes=lambda: _memory.tracker.peak)
+
+
 class _Runtime(types.SimpleNamespace):
+    """What a process has one of."""
+
     @property
     def _apic_graph(self):
         """The graph of that capture."""
@@ -110,7 +105,7 @@ def _as_c(result, kinds, function):
     return made
 
 
-_says_errors = [True]
+_says_errors = [True]  # what was asked for: errors are raised, and nothing of them is printed
 
 
 def _set_error_output(enabled):
@@ -127,7 +122,8 @@ core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_gr
 core.wp_alloc_tracker_enable = _memory.tracker.enable
 core.wp_apic_get_cuda_recording_state, core.wp_apic_end_recording = _recording, _end_recording
 runtime = _Runtime(
-    nvrtc_supported_archs=_devices.get_cuda_supported_archs(), toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True, llvm=None, core=core, rename_device=_devices.rename_device,
+    nvrtc_supported_archs=_devices.get_cuda_supported_archs(), toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True,
+    llvm=None, core=core, rename_device=_devices.rename_device,
     verify_cuda_device=lambda device=None: None, get_error_string=_builds.error_text)
 
 builtin_functions = _Builtins()

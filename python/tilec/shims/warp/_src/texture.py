@@ -5,4 +5,4 @@ from warp.textures import (  # noqa: F401
     Texture, Texture1D, Texture2D, Texture3D, TextureAddressMode, TextureFilterMode, texture1d_t, texture2d_t, texture3d_t,
 )
 
-_absent = absent(__name__)
+__getattr__ = absent(__name__)
