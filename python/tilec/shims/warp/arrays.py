@@ -204,7 +204,7 @@ class _Arrays:
 
     def __class_getitem__(cls, dtype):
         if "_own" not in vars(cls):
-            raise TypeError(f"Subscript syntax not supported for {cls.__name__}: it is no class of Warp's")
+            raise TypeError(f"{cls.__name__}[...] is no type: the class is a program's own")
         rank = cls._rank
         if isinstance(dtype, tuple):
             from warp.subscripts import rank_of
@@ -1001,7 +1001,7 @@ def from_ipc_handle(handle, dtype, shape, strides=None, device=None):
     """An array of another process's memory; that keeps it as long as this one is there."""
     device = _devices.get_device(device)
     if not device._on_gpu:
-        raise RuntimeError(f"IPC is not supported on device {device}")
+        raise RuntimeError(f"{device} has no memory that other processes share")
     opened = _driver.Opened(handle)
     made = array(ptr=opened.pointer, dtype=dtype, shape=shape, strides=strides, device=device)
     made.memory.owner = opened

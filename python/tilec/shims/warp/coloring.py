@@ -20,13 +20,13 @@ class GraphColoringAlgorithm(enum.IntEnum):
 def _check_arrays(edges, node_colors):
     for name, array, ndim in (("edges", edges, 2), ("node_colors", node_colors, 1)):
         if not array.device.is_cpu:
-            raise RuntimeError(f"{name} array must be on the CPU")
+            raise RuntimeError(f"{name} is an array of {array.device}: graphs are colored on the CPU")
         if array.dtype is not _types.int32:
-            raise RuntimeError(f"{name} array must have dtype int32, got {_types.type_repr(array.dtype)}")
+            raise RuntimeError(f"{name} is an array of int32, not of {_types.type_repr(array.dtype)}")
         if array.ndim != ndim:
-            raise RuntimeError(f"{name} array must be {ndim}-dimensional, got {array.ndim} dimensions")
+            raise RuntimeError(f"{name} has {'two dimensions' if ndim == 2 else 'one dimension'}, not {array.ndim}")
     if edges.shape[1] != 2:
-        raise RuntimeError(f"edges array must have shape (edge_count, 2), got shape {edges.shape}")
+        raise RuntimeError(f"edges has two nodes in each row, not the shape {edges.shape}")
 
 
 def _neighbours(edges, count, what):
@@ -35,7 +35,7 @@ def _neighbours(edges, count, what):
     wrong = numpy.flatnonzero(((pairs < 0) | (pairs >= count)).any(axis=1))
     if len(wrong):
         ends = tuple([int(end) for end in pairs[wrong[0]]])
-        raise RuntimeError(f"{what} failed: Graph edge {wrong[0]} has endpoints {ends}, but valid node indices are in the range [0, {count}).")
+        raise RuntimeError(f"{what}: the edge {wrong[0]} is between the nodes {ends}, and there are those from 0 to {count - 1}")
     found = [set() for _ in range(count)]
     for a, b in pairs.tolist():
         if a != b:
@@ -65,7 +65,7 @@ def graph_coloring_assign(edges, node_colors, algorithm=GraphColoringAlgorithm.M
     _check_arrays(edges, node_colors)
     count = node_colors.shape[0]
     if count == 0:
-        raise RuntimeError("Cannot color an empty graph")
+        raise RuntimeError("a graph without nodes has no colors")
     neighbours = _neighbours(edges, count, "Graph coloring")
     colors = [-1] * count
 
@@ -86,7 +86,7 @@ def _limit(asked, count):
     if asked is None:
         return count
     if isinstance(asked, (bool, numpy.bool_)) or not hasattr(asked, "__index__"):
-        raise TypeError(f"max_iterations must be an integer or None, got {type(asked).__name__}")
+        raise TypeError(f"max_iterations is an integer or None, not of {type(asked).__name__}")
     asked = operator.index(asked)
     if not 0 <= asked < 1 << 31:
         raise ValueError(f"max_iterations is from 0 to {(1 << 31) - 1}, not {asked}")
@@ -140,8 +140,7 @@ def graph_coloring_balance(edges, node_colors, color_count, target_max_min_ratio
     colors = node_colors.numpy().tolist()
     for node, color in enumerate(colors):
         if not 0 <= color < color_count:
-            raise RuntimeError(f"Graph coloring balance failed: Node {node} has color {color}, but valid colors are in the range "
-                               f"[0, {color_count}).")
+            raise RuntimeError(f"Graph coloring balance: the node {node} has color {color}, and there are {color_count}")
     if count == 0:
         return 1.0
     groups = _Groups(colors, color_count, neighbours)
@@ -153,8 +152,7 @@ def graph_coloring_balance(edges, node_colors, color_count, target_max_min_ratio
         if groups.ratio() < best:
             best, kept = groups.ratio(), list(colors)
     if move is not None and groups.ratio() > target_max_min_ratio:
-        log_warning(f"Graph coloring stopped because it reached the {limit}-iteration limit (achieved ratio {best:g}, "
-                    f"target {target_max_min_ratio:g}).")
+        log_warning(f"after {limit} moves the groups of a graph's colors have the ratio {best:g}, not {target_max_min_ratio:g}")
     node_colors.assign(numpy.array(kept, numpy.int32))
     return best
 

@@ -103,7 +103,7 @@ class Event:
     def ipc_handle(self):
         """What another process finds the event by."""
         if not self.device._on_gpu:
-            raise RuntimeError(f"IPC is not supported on device {self.device}")
+            raise RuntimeError(f"{self.device} has no events that other processes share")
         if not self.is_interprocess:
             from warp.utils import warn
 
@@ -137,7 +137,7 @@ def event_from_ipc_handle(handle, device=None):
     """The event that another process has made."""
     device = get_device(device)
     if not device._on_gpu:
-        raise RuntimeError(f"IPC is not supported on device {device}")
+        raise RuntimeError(f"{device} has no events that other processes share")
     made = Event(device, cuda_event=_driver.open_event(handle), interprocess=True)
     made.is_own = True  # what was opened is destroyed here; the other process keeps its own
     return made

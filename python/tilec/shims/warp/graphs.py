@@ -191,7 +191,7 @@ def capture_end(device=None, stream=None):
 def capture_pause(device=None, stream=None):
     """What comes is done at once, until the capture is resumed."""
     if not _open:
-        raise RuntimeError("Graph capture is not active on this stream")
+        raise RuntimeError("no graph is captured that could be paused")
     graph = _open.pop()
     graph.is_paused = True
     return graph

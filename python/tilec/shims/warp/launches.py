@@ -343,11 +343,11 @@ class Kernel:
         """The kernel for parameters of these types, by their names or one for each; of the same types it is the same one."""
         if not isinstance(kinds, dict):
             if len(kinds) != len(self.parameters):
-                raise RuntimeError(f"Invalid number of arguments for kernel {self.key}: {len(kinds)} types for {len(self.parameters)}")
+                raise RuntimeError(f"an overload of kernel {self.key} has {len(self.parameters)} types, not {len(kinds)}")
             kinds = dict(zip(self.parameters, kinds))
         for name in kinds:
             if name not in self.parameters:
-                raise RuntimeError(f"Invalid argument name '{name}' in overload of kernel {self.key}")
+                raise RuntimeError(f"kernel {self.key} has no parameter '{name}', which an overload names")
         kinds = {name: _described(kind) for name, kind in kinds.items()}
         signature = _signature({**self.kinds, **kinds}[name] if name in kinds or name in self.kinds else None for name in self.parameters)
         if signature not in self.overloads:

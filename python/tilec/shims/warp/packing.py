@@ -38,7 +38,7 @@ def infer_argument_types(values, templates, names=None):
 
 
 def _inferred(value, template, name):
-    unknown = TypeError(f"Unable to infer the type of argument '{name}' from a {type(value).__name__}")
+    unknown = TypeError(f"argument '{name}' is of {type(value).__name__}, which tells no type of a kernel's")
     if value is None:
         if isinstance(template, _arrays.fixed_annotation):
             return template

@@ -264,7 +264,7 @@ class Texture(_types.StructInstance, metaclass=_TextureType):
         if channels and channels != found[1] or dtype is not None and _types.as_type(dtype) is not found[2]:
             raise ValueError("the data has another number of channels or dtype than what is asked for")
         if found[1] not in (1, 2, 4):
-            raise ValueError("Texture num_channels must be 1, 2, or 4")
+            raise ValueError(f"a texel has 1, 2 or 4 channels, not {found[1]}")
         self._extents, self._channels, self._dtype = tuple(found[0]), found[1], found[2]
 
     def _level_count(self, asked):
@@ -354,7 +354,7 @@ class Texture(_types.StructInstance, metaclass=_TextureType):
             dtype = other._dtype
         else:
             if not isinstance(other, (numpy.ndarray, array)):
-                raise ValueError(f"Expected contiguous array or Texture, got {type(other)}")
+                raise ValueError(f"Expected contiguous array, Warp's or numpy's, or a texture, not {type(other).__name__}")
             inner = () if isinstance(other, numpy.ndarray) else _types.inner_shape(other.dtype)
             shape = tuple(other.shape) + inner
             if shape != self._shape and not (self._channels == 1 and shape == (*self._shape, 1)):

@@ -620,7 +620,7 @@ def vector(length, dtype=float):
 
 def matrix(shape, dtype=float):
     if len(shape) != 2:
-        raise ValueError(f"Matrix shape must have exactly two dimensions, got {len(shape)} dimension{'s'[: len(shape) != 1]} in shape {tuple(shape)}")
+        raise ValueError(f"a matrix has two extents, not {tuple(shape)}")
     return _numbers("matrix", shape, dtype)
 
 
