@@ -49,6 +49,13 @@ print(turn(3, 4, ints([0, 1, 1, 3]), None, ints([3, 0, 3]), wp.zeros(5, dtype=in
 print(turn(3, 4, ints([0, 2, 2, 4]), ints([1, 0, 2]), ints([3, 9, 0, 3]), ints([0, 1, 2, 3, 6]), wp.zeros(4, dtype=int), ints([0])))
 print(turn(3, 4, ints([0, 1, 1, 3]), None, ints([3, 0, 3]), ints([0, 2, 3, 3, 4]), wp.zeros(4, dtype=int), ints([0])))
 
+# those of the CPU are of no graph of a GPU's
+on_cpu = [wp.array(values, dtype=int, device="cpu") for values in ([0, 1, 1, 3], [3, 0, 3], [0] * 5, [-7] * 3, [-7] * 3)]
+offsets, columns, room, other_columns, places = map(place, on_cpu)
+with wp.ScopedCapture():
+    core.wp_bsr_transpose_host(3, 4, 3, offsets, None, columns, room, None, other_columns, places, None)
+print([one.numpy().tolist() for one in on_cpu[2:]])
+
 
 @wp.func
 def end_of(offsets: wp.array(dtype=int), row: int) -> int:

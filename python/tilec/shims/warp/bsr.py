@@ -1,6 +1,7 @@
 """The topology of sparse matrices of blocks: what warp.sparse has its runtime library for, by numpy on the host's side of the arrays."""
 
 import ctypes
+import functools
 
 import numpy
 
@@ -12,12 +13,13 @@ from warp import types as _types
 ROW_CAPACITY_EXCEEDED = 1
 
 
-def _array(pointer, count, dtype=_types.int32):
-    """The array that a pointer of C's is to, without a count to its memory's end; None: it is to nothing."""
+def _array(device, pointer, count, dtype=_types.int32):
+    """The array of a device, None: the current one's, that a pointer of C's is to, without a count to its memory's end; None: it is to
+    nothing."""
     address = ctypes.cast(pointer, ctypes.c_void_p).value if pointer is not None else None
     if not address or count == 0:
         return None
-    return _arrays.array_at(address, count, dtype, _devices.get_device())
+    return _arrays.array_at(address, count, dtype, _devices.get_device(device))
 
 
 def _begin(array, values):
@@ -74,12 +76,13 @@ def _fill(block_size, scalar_size, nrow, ncol, nnz, count, rows, columns, values
     _begin(order, chosen.astype(numpy.int32))
 
 
-def matrix_from_triplets(block_size, scalar_size, nrow, ncol, nnz, count, rows, columns, values, mask, masked, ends, order, offsets, row_counts,
-                         own_columns):
+def matrix_from_triplets(device, block_size, scalar_size, nrow, ncol, nnz, count, rows, columns, values, mask, masked, ends, order, offsets,
+                         row_counts, own_columns):
     """Rows and columns of blocks as a matrix's topology, and which of them each of its blocks is the sum of."""
-    _fill(block_size, scalar_size, nrow, ncol, nnz, _array(count, 1), _array(rows, nnz), _array(columns, nnz),
-          _array(values, nnz * block_size * scalar_size, _types.uint8), int(mask), bool(masked), _array(ends, nnz), _array(order, nnz),
-          _array(offsets, nrow + 1), _array(row_counts, nrow), _array(own_columns, None))
+    of = functools.partial(_array, device)
+    _fill(block_size, scalar_size, nrow, ncol, nnz, of(count, 1), of(rows, nnz), of(columns, nnz),
+          of(values, nnz * block_size * scalar_size, _types.uint8), int(mask), bool(masked), of(ends, nnz), of(order, nnz),
+          of(offsets, nrow + 1), of(row_counts, nrow), of(own_columns, None))
 
 
 @_graphs.recorded
@@ -108,7 +111,8 @@ def _turn(nrow, ncol, offsets, row_counts, columns, other_offsets, other_row_cou
         status.store(numpy.maximum(status.numpy(), ROW_CAPACITY_EXCEEDED))
 
 
-def transpose(nrow, ncol, nnz, offsets, row_counts, columns, other_offsets, other_row_counts, other_columns, places, status):
+def transpose(device, nrow, ncol, nnz, offsets, row_counts, columns, other_offsets, other_row_counts, other_columns, places, status):
     """The topology of the transposed matrix, and which block each of its blocks is; in rows that have room for some, if they are counted."""
-    _turn(nrow, ncol, _array(offsets, nrow + 1), _array(row_counts, nrow), _array(columns, None), _array(other_offsets, ncol + 1),
-          _array(other_row_counts, ncol), _array(other_columns, None), _array(places, None), _array(status, 1))
+    of = functools.partial(_array, device)
+    _turn(nrow, ncol, of(offsets, nrow + 1), of(row_counts, nrow), of(columns, None), of(other_offsets, ncol + 1),
+          of(other_row_counts, ncol), of(other_columns, None), of(places, None), of(status, 1))

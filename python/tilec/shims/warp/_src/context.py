@@ -1,6 +1,7 @@
 """What the tests ask of the runtime: what cuBLASDx and cuFFTDx do there is compiled here."""
 
 import ctypes
+import functools
 import operator  # noqa: F401
 import os  # noqa: F401
 import types
@@ -113,9 +114,9 @@ def _set_error_output(enabled):
 
 
 core.wp_apic_state_save, core.wp_apic_register_mesh = _captures.state_save, lambda capture, mesh: False
-for _where in ("host", "device"):
-    setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", _bsr.matrix_from_triplets)
-    setattr(core, f"wp_bsr_transpose_{_where}", _bsr.transpose)
+for _where, _place in (("host", "cpu"), ("device", None)):
+    setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", functools.partial(_bsr.matrix_from_triplets, _place))
+    setattr(core, f"wp_bsr_transpose_{_where}", functools.partial(_bsr.transpose, _place))
 core.wp_is_error_output_enabled, core.wp_set_error_output_enabled = lambda: _says_errors[0], _set_error_output
 core.wp_cuda_device_get_graph_mem_current = _as_c(ctypes.c_uint64, [ctypes.c_int], _driver.graph_memory)
 core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_graph_memory)
