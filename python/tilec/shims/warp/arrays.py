@@ -228,7 +228,7 @@ class array(_Arrays):
                  copy=True, deleter=None, ndim=None, grad=None, requires_grad=False, retain_grad=False, **ignored):
         self.device = _devices.get_device(device)
         self.pinned = bool(pinned) and self.device.is_cpu
-        kind = None if dtype is None or dtype == "Any" else as_type(dtype)
+        kind = None if dtype is None or dtype is _Any or dtype == "Any" else as_type(dtype)
         if data is not None and not isinstance(data, array):
             if self.device.is_cuda:
                 _graphs.refuse_in_files("a copy of the host's data to a GPU's array", self.device)
@@ -238,7 +238,7 @@ class array(_Arrays):
         if ptr is not None:
             self._foreign(ptr, kind or as_type(float), shape, strides)
         elif data is None:
-            self._make(kind or as_type(float), shape)
+            self._make(kind or as_type(float), shape, strides)
         elif copy or not self._shared(data, kind, shape):
             self._from(data, kind, shape, ndim)
         self._grad = grad
@@ -253,21 +253,28 @@ class array(_Arrays):
 
     def _see(self, memory, offset, dtype, shape, strides):
         self.memory, self.offset, self.dtype = memory, offset, dtype
-        self.shape, self.strides = tuple([int(extent) for extent in shape]), tuple(strides)
+        self.shape, self.strides = tuple([int(extent) for extent in shape]), tuple([int(stride) for stride in strides])
         self.ndim = len(self.shape)
         return self
 
     def _element(self):
         return element_type(self.dtype), inner_shape(self.dtype)
 
-    def _make(self, kind, shape):
+    def _make(self, kind, shape, strides=None):
         shape = tuple([int(extent) for extent in shape]) if hasattr(shape, "__len__") else (int(shape),)
         check_array_shape(shape)
         self.dtype = kind
         number, inner = self._element()
         size = number.itemsize * int(numpy.prod(inner, dtype=int))
         count = int(numpy.prod(shape, dtype=int)) * size
-        strides = [stride * size for stride in _arrays.packed(shape)]
+        if strides is None:
+            strides = [stride * size for stride in _arrays.packed(shape)]
+        else:
+            if len(strides) != len(shape):
+                raise ValueError(f"Invalid number of strides, expected {len(shape)} strides, got {len(strides)}")
+            if any([stride < 0 for stride in strides]):
+                raise NotImplementedError("Negative strides are for views of memory that is there, not for memory that is allocated")
+            self._capacity = count = count and size + sum([(extent - 1) * int(stride) for extent, stride in zip(shape, strides)])
         what = f"array[{_types.type_repr(kind)}, {'x'.join([str(extent) for extent in shape])}]"
         self._see(_Memory(count, self.device, self.pinned, what), 0, kind, shape, strides)
 
@@ -362,7 +369,11 @@ class array(_Arrays):
         return self.host()
 
     def __array__(self, dtype=None, copy=None):
-        return self.host() if dtype is None else self.host().astype(dtype)
+        if self.device.is_cuda:
+            raise TypeError(f"implicit NumPy conversion is not for arrays on {self.device}: array.numpy() copies one to the host")
+        values = self.host()
+        asked = values if dtype is None else values.astype(dtype, copy=False)
+        return asked.copy() if copy and asked is values else asked
 
     def list(self):
         inner = inner_shape(self.dtype)
@@ -497,7 +508,7 @@ class array(_Arrays):
 
     @property
     def __array_interface__(self):
-        if self.memory.on_gpu:
+        if self.device.is_cuda:
             raise AttributeError("the array is in a GPU's memory")
         return self._interface()
 
@@ -608,7 +619,8 @@ class array(_Arrays):
         if not self.is_contiguous:
             raise RuntimeError("only a contiguous array is reshaped")
         if int(numpy.prod(shape, dtype=int)) != self.size:
-            raise RuntimeError(f"{self.size} elements do not fill {shape}")
+            size = int(numpy.prod(shape, dtype=int))
+            raise RuntimeError(f"cannot reshape array of shape {self.shape} (size {self.size}) into shape {tuple(shape)} (size {size})")
         return self._likewise(
             lambda one: one._part(one.dtype, one.offset, shape, [stride * one.itemsize for stride in _arrays.packed(shape)]))
 
@@ -616,11 +628,32 @@ class array(_Arrays):
         return self if self.ndim == 1 else self.reshape(-1)
 
     def view(self, dtype):
+        """The same bytes as other elements: numbers as vectors of the last extents, and vectors as their numbers, too."""
         kind = as_type(dtype)
-        made = self._part(kind, self.offset, self.shape, self.strides)
-        if made.itemsize != self.itemsize:
-            raise RuntimeError("a view has elements of the same size")
-        return made
+        (number, inner), (asked, asked_inner) = self._element(), (element_type(kind), inner_shape(kind))
+        sizes, scalars = [self.itemsize, _types.type_size_in_bytes(kind)], ["", ""]
+        if bool(inner) != bool(asked_inner):
+            composite = self.dtype if inner else kind
+            sizes = [number.itemsize, asked.itemsize]
+            scalars[0 if inner else 1] = f" scalar dtype {composite._dtype.__name__}"
+        if sizes[0] != sizes[1]:
+            names = [scalar or " dtype" for scalar in scalars]
+            raise TypeError(f"cannot create an array view with dtype {kind.__name__} from source dtype {self.dtype.__name__}: "
+                            f"source{names[0]} has size {sizes[0]} bytes, but target{names[1]} has size {sizes[1]} bytes")
+        kept = self.ndim - len(asked_inner)
+        numbers = [stride * number.itemsize for stride in _arrays.packed(inner or asked_inner)]
+        if asked_inner and not inner and (self.shape[kept:] != asked_inner or self.strides[kept:] != tuple(numbers)):
+            raise RuntimeError(f"cannot create an array view with dtype {kind.__name__} from an array whose last extents are not {asked_inner}, "
+                               "next to each other")
+
+        def change(one):
+            if inner and not asked_inner:
+                return one._part(kind, one.offset, one.shape + inner, one.strides + tuple(numbers))
+            if asked_inner and not inner:
+                return one._part(kind, one.offset, one.shape[:kept] or (1,), one.strides[:kept] or (_types.type_size_in_bytes(kind),))
+            return one._part(kind, one.offset, one.shape, one.strides)
+
+        return self._likewise(change)
 
     def contiguous(self):
         return self if self.is_contiguous else clone(self)
@@ -670,6 +703,10 @@ class indexed_annotation(array_annotation):
 
     __slots__ = ()
     _said, _many = "indexedarray", False
+
+    @property
+    def memory_kind(self):
+        raise AttributeError("an indexed array's memory is of its parts' kinds")
 
     def __tile_text__(self):
         return _Text(_session.module("warp"), ".indexedarray(dtype=", _session.text_of(self.dtype), f", ndim={self.ndim})")
@@ -837,7 +874,7 @@ def _device_facts(device):
 def empty(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
     shape = more.get("n") if shape is None else shape
     return array(shape=0 if shape is None else shape, dtype=dtype, device=device, requires_grad=requires_grad, pinned=pinned,
-                 retain_grad=more.get("retain_grad", False))
+                 retain_grad=more.get("retain_grad", False), strides=more.get("strides"))
 
 
 def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pinned=False, **more):
@@ -868,12 +905,16 @@ def _asked(source, requires_grad):
     return source.requires_grad if requires_grad is None else requires_grad
 
 
+def _pinned(source, pinned):
+    return getattr(source, "pinned", False) if pinned is None else pinned
+
+
 def empty_like(source, device=None, requires_grad=None, pinned=None):
-    return empty(source.shape, source.dtype, device or source.device, _asked(source, requires_grad), pinned)
+    return empty(source.shape, source.dtype, device or source.device, _asked(source, requires_grad), _pinned(source, pinned))
 
 
 def zeros_like(source, device=None, requires_grad=None, pinned=None):
-    return zeros(source.shape, source.dtype, device or source.device, _asked(source, requires_grad), pinned)
+    return zeros(source.shape, source.dtype, device or source.device, _asked(source, requires_grad), _pinned(source, pinned))
 
 
 def ones_like(source, device=None, requires_grad=None, pinned=None):
@@ -881,7 +922,7 @@ def ones_like(source, device=None, requires_grad=None, pinned=None):
 
 
 def full_like(source, value, device=None, requires_grad=None, pinned=None):
-    return full(source.shape, value, source.dtype, device or source.device, _asked(source, requires_grad), pinned)
+    return full(source.shape, value, source.dtype, device or source.device, _asked(source, requires_grad), _pinned(source, pinned))
 
 
 def from_numpy(data, dtype=None, shape=None, device=None, requires_grad=False):

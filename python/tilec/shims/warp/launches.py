@@ -126,7 +126,10 @@ def forget_all():
         module.mark_modified()
 
 
-def func(function=None, *, name=None, module=None, **options):
+def func(function=None, *, name=None, module=None, inline=None, **options):
+    """A function for kernels; inline says nothing new, as all functions are."""
+    if inline is not None and not isinstance(inline, bool):
+        raise TypeError(f"inline must be a bool, not {inline!r}")
     if function is None:
         return lambda given: Function(given, _source.surroundings(1))
     return Function(function, _source.surroundings(1))

@@ -109,7 +109,7 @@ class _HostImage:
         elif isinstance(other, _HostImage):
             self.write(0, other.levels[0])
         else:
-            self.write(0, numpy.asarray(other))
+            self.write(0, other if isinstance(other, numpy.ndarray) else other.numpy())
 
     def sampler(self, options):
         return _HostSampler(self, options)

@@ -389,12 +389,22 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
     def set_row(self, row, values):
         if not 0 <= row < self._shape_[0]:
             raise IndexError("Invalid row index")
-        self[row] = values
+        self[row] = values if hasattr(values, "__len__") else [values] * self._shape_[1]
 
     def get_row(self, row):
         if not 0 <= row < self._shape_[0]:
             raise IndexError("Invalid row index")
         return self[row]
+
+    def set_col(self, column, values):
+        if not 0 <= column < self._shape_[1]:
+            raise IndexError("Invalid column index")
+        self[:, column] = values if hasattr(values, "__len__") else [values] * self._shape_[0]
+
+    def get_col(self, column):
+        if not 0 <= column < self._shape_[1]:
+            raise IndexError("Invalid column index")
+        return self[:, column]
 
     def __eq__(self, other):
         if isinstance(other, (_Numbers, list, tuple, numpy.ndarray)):
