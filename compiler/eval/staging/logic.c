@@ -203,8 +203,11 @@ Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, cons
                     Span at)
 {
     const Type *type = staged_object_type(left);
-    if (type != NULL && type->kind == TYPE_VIEW) /* an array that is there holds */
-        return op == OPERATOR_And ? do_deeper(eval, work, context) : left;
+    if (type != NULL && type->kind == TYPE_VIEW) { /* an array that is there holds */
+        Value *is_there = view_is_there(eval, stage_value(eval, left));
+        if (is_there == NULL) return op == OPERATOR_And ? do_deeper(eval, work, context) : left;
+        left = object_ir(eval, is_there);
+    }
     Value *condition = stage_condition(eval, left, at);
     if (condition == NULL || !eval_may_nest(eval, at)) return NULL;
     if (in_host_part(eval)) {

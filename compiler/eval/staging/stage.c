@@ -72,11 +72,26 @@ Value *stage_index(Eval *eval, Object *object, Span at)
     return stage_cast(eval, value, narrow ? DTYPE_i32 : DTYPE_i64);
 }
 
+/* Of memory at an address that a number says, whether that is one: NULL: memory that is there. */
+Value *view_is_there(Eval *eval, const Value *view)
+{
+    if (view->op == NULL || view->op->code != OP_view) return NULL;
+    const Op *pointer = operand(view->op, pointer)->op;
+    if (pointer == NULL || pointer->code != OP_bitcast) return NULL;
+    Value *address = operand(pointer, a);
+    if (address->type->kind != TYPE_SCALAR) return NULL;
+    return build_cmp(&eval->builder, "ne", address,
+                     build_const(&eval->builder, address->type->dtype, 0));
+}
+
 Value *stage_condition(Eval *eval, Object *object, Span at)
 {
     Value *value = stage_operand(eval, object, at);
     if (value == NULL) return NULL;
-    if (value->type->kind == TYPE_VIEW) return build_const(&eval->builder, DTYPE_b1, 1);
+    if (value->type->kind == TYPE_VIEW) {
+        Value *is_there = view_is_there(eval, value);
+        return is_there != NULL ? is_there : build_const(&eval->builder, DTYPE_b1, 1);
+    }
     if (value->type->kind != TYPE_SCALAR)
         return FAIL(eval, expected_kind, at, "a condition", "a scalar",
                     type_text(eval->arena, value->type));
@@ -431,7 +446,11 @@ Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
 {
     if (!stage_ready(eval, at)) return NULL;
     Value *value = stage_value(eval, operand);
-    if (op == OPERATOR_Not && value->type->kind == TYPE_VIEW) return eval->no;
+    if (op == OPERATOR_Not && value->type->kind == TYPE_VIEW) {
+        Value *is_there = view_is_there(eval, value);
+        return is_there == NULL ? eval->no
+                                : object_ir(eval, build1(&eval->builder, OP_not, is_there));
+    }
     if (!is_arithmetic(value->type)) return no_unary(eval, op, operand, at);
     DType dtype = value->type->dtype;
     if (op == OPERATOR_UAdd) return object_ir(eval, value);

@@ -155,6 +155,7 @@ Value *stage_cast(Eval *eval, Value *value, DType dtype);
 /* an extent, stride or offset: i32 or i64 */
 Value *stage_index(Eval *eval, Object *object, Span at);
 Value *stage_condition(Eval *eval, Object *object, Span at); /* b1 */
+Value *view_is_there(Eval *eval, const Value *view);
 Value *stage_broadcast(Eval *eval, Value *value, int rank, const int64_t *shape, Span at);
 /* to a scalar or tile type */
 Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at);

@@ -165,8 +165,14 @@ done
 cat >>calls.tile <<'END'
 
 
+@wp.struct
+class Chosen:
+    a: float
+    b: wp.indexedarray(dtype=float)
+
+
 @wp.kernel
-def pairs(x: wp.array(dtype=Pair)):
+def pairs(x: wp.array(dtype=Chosen)):
     i = wp.tid()
 END
 "$TILEC" check --export 'k = pairs.compile()' calls.tile 2>&1 | grep error

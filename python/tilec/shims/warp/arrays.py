@@ -310,7 +310,7 @@ class array(_Arrays):
             data = data.numpy()
         if isinstance(data, (list, tuple)) and len(data) > 0 and isinstance(data[0], StructInstance):
             kind = kind or data[0]._struct
-            self.kept = data  # textures among them, whose handles are in the array
+            self.kept = [dict(one.__dict__) for one in data]  # arrays and textures, whose addresses and handles are in the array
             data = numpy.array([one.numpy_value() for one in data], kind._numpy)
         if kind is None and not isinstance(data, numpy.ndarray) and len(numpy.shape(data)) and _numbers_type(data):
             kind = _numbers_type(data)
@@ -379,19 +379,30 @@ class array(_Arrays):
         inner = inner_shape(self.dtype)
         values = self.host().reshape((-1,) + inner)
         if isinstance(self.dtype, Struct):
-            return [StructInstance.of_record(self.dtype, value) for value in values]
+            return [StructInstance.of_record(self.dtype, value, self.device) for value in values]
         if not inner:
             return [value.item() if hasattr(value, "item") else value for value in values]
         return [self.dtype(value) for value in values]
 
     def fill_(self, value):
         if isinstance(value, StructInstance):
+            self.kept = dict(value.__dict__)  # the arrays that it names among them
             value = value.numpy_value()
         values, inner = numpy.asarray(_plain(value)), inner_shape(self.dtype)
         self.store(values.reshape(inner) if inner and values.size == numpy.prod(inner) else values)
 
     def zero_(self):
         self.store(numpy.zeros((), self._element()[0]))
+
+    def cptr(self):
+        """A pointer to its elements as C has them, in the host's memory; None: there are none."""
+        if not self.ptr:
+            return None
+        if self.memory.on_gpu or not self.is_contiguous:
+            raise RuntimeError("C reads the elements of a contiguous array in the host's memory")
+        kind = self.dtype.ctype if isinstance(self.dtype, Struct) else getattr(self.dtype, "_type_", None)
+        kind = self.dtype if inner_shape(self.dtype) else kind
+        return ctypes.cast(self.ptr, ctypes.POINTER(kind))
 
     @_graphs.recorded
     def assign(self, source):

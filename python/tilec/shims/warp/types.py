@@ -717,6 +717,9 @@ class StructInstance:
             value = self.__dict__[name]
             if isinstance(value, StructInstance):
                 made[name] = value.numpy_value()
+            elif _is_array(self._struct.vars[name]):
+                if value is not None:
+                    made[name] = numpy.frombuffer(value.__ctype__(), made[name].dtype)[0]
             else:
                 made[name] = value.data if isinstance(value, _Numbers) else numpy.asarray(getattr(value, "value", value))
         return made[()]
@@ -759,13 +762,18 @@ class StructInstance:
         return made
 
     @classmethod
-    def of_record(cls, struct, record):
-        """Of a record as numpy has it."""
+    def of_record(cls, struct, record, device):
+        """Of a record as numpy has it; its arrays are on the memory that it names."""
         made = struct()
         for name, kind in struct.vars.items():
             value = record[name]
             if isinstance(kind, Struct):
-                value = cls.of_record(kind, value)
+                value = cls.of_record(kind, value, device)
+            elif _is_array(kind):
+                from warp.arrays import array_t
+
+                value = array_t.from_buffer_copy(value.tobytes())
+                value = value.array_of(kind, device) if value.data else None
             elif isinstance(kind, _Composite):
                 value = _filled(kind, value)
             else:
@@ -826,6 +834,20 @@ def _check_array_field(name, kind, value):
         raise TypeError(f"Struct field '{name}' expects an array with {kind.ndim} dimension(s), got {value.ndim} dimension(s)")
 
 
+def _is_array(kind):
+    """What an annotation says of a field that is an array."""
+    return hasattr(kind, "ndim") and not isinstance(kind, Struct)
+
+
+def _array_record(struct, name, kind):
+    """numpy's of an array in an element of another one: what C has of it."""
+    from warp.arrays import array_annotation, array_t
+
+    if type(kind) is not array_annotation:
+        raise TypeError(f"an array of {struct.key} is not possible: its field {name} is an array of another kind than wp.array")
+    return numpy.dtype(array_t)
+
+
 def _argument(value):
     return value.value if isinstance(value, scalar_base) else value
 
@@ -882,8 +904,9 @@ class Struct:
     def _numpy(self):
         fields = []
         for name, kind in self.vars.items():
-            if hasattr(kind, "ndim"):
-                raise TypeError(f"an array of {self.key} is not possible: its field {name} is an array")
+            if _is_array(kind):
+                fields.append((name, _array_record(self, name, kind)))
+                continue
             shape = getattr(kind, "_shape_", ()) if not isinstance(kind, Struct) else ()
             fields.append((name, kind._numpy, shape))
         return numpy.dtype(fields, align=True)
@@ -898,7 +921,14 @@ class Struct:
     @property
     def ctype(self):
         """Its fields, as C has them."""
-        fields = [(name, ctypes.c_uint8 * numpy.dtype((kind._numpy, getattr(kind, "_shape_", ()))).itemsize) for name, kind in self.vars.items()]
+        from warp.arrays import array_t
+
+        def stored(kind):
+            if isinstance(kind, Struct):
+                return kind.ctype
+            return array_t if _is_array(kind) else kind if issubclass(kind, _Numbers) else kind._type_
+
+        fields = [(name, stored(kind)) for name, kind in self.vars.items()]
         return type(self.key, (ctypes.Structure,), {"_fields_": fields})
 
     def __call__(self, **values):

@@ -1,0 +1,124 @@
+# Arrays of structs whose fields are arrays: what the host sees of them, what kernels read and write, which fields are None, and the
+# layout of structs in structs, as C pads them.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >nested.py <<'END'
+import numpy
+import warp as wp
+
+
+@wp.struct
+class Inner:
+    d: wp.float64
+    h: wp.float16
+
+
+@wp.struct
+class Outer:
+    n: int
+    inner: Inner
+    h: wp.float16
+    a: wp.array[float]
+    v: wp.array2d[wp.vec3]
+    p: wp.array[Inner]
+    none: wp.array[float]
+
+
+def made(n):
+    s, p = Outer(), Inner()
+    p.d, p.h = 2.0 * n, 0.25
+    s.n, s.h = n, 0.5
+    s.a = wp.array([float(n + i) for i in range(2 * n)], dtype=float)[::2]
+    s.v = wp.array(numpy.arange(12).reshape(2, 2, 3) + n, dtype=wp.vec3).transpose()
+    s.p = wp.array([Inner(), p], dtype=Inner)
+    return s
+
+
+@wp.func
+def sum_of(s: Outer, a: wp.array[float]):
+    t = float(0.0)
+    for j in range(s.a.shape[0]):
+        t += a[j]
+    return t
+
+
+@wp.kernel
+def read(s: wp.array[Outer], out: wp.array2d[float]):
+    i = wp.tid()
+    one = s[i]
+    out[i, 0] = sum_of(one, one.a)
+    out[i, 1] = one.v[1, 0][2] + float(one.h)
+    out[i, 2] = float(one.p[1].d) + float(one.p[1].h)
+    if one.a and not one.none:
+        out[i, 3] = 1.0
+    if one.none:
+        out[i, 3] = 2.0
+    s[i].a[0] = 100.0
+    s[i].v[0, 0][1] = 7.0
+    s[i].n = 3
+
+
+@wp.kernel
+def written(s: wp.array[Outer], other: wp.array[float]):
+    one = s[0]
+    one.n = 4
+    one.a = other
+    s[1] = one
+    s[2] = Outer()
+    one = s[0]
+    one.n = 8
+    s[0] = one
+
+
+@wp.kernel
+def scaled(s: wp.array[Outer], y: wp.array[float]):
+    i = wp.tid()
+    y[i] = s[i].a[0] * 2.0
+
+
+@wp.kernel
+def asked(s: wp.array[Outer], y: wp.array[float]):
+    if s[0].v:
+        y[0] = 1.0
+
+
+parts = [made(n) for n in (1, 2, 5)]
+parts[0].a = wp.array([1.0], requires_grad=True)
+a, out = wp.array(parts, dtype=Outer), wp.zeros((3, 4), dtype=float)
+print(Outer.numpy_dtype().itemsize, [Outer.numpy_dtype().fields[name][1] for name in Outer.vars])
+print(a.numpy()["v"]["shape"].tolist(), a.numpy()["v"]["strides"][0].tolist(), a.numpy()["a"]["ndim"].tolist())
+wp.launch(read, dim=3, inputs=[a, out])
+print(out.numpy().tolist())
+print(parts[1].a.numpy(), parts[1].v.numpy()[0, 0], [one.n for one in a.list()], a.list()[2].a.numpy(), a.list()[0].none)
+print(a.cptr()[1].n, a.cptr()[1].h == numpy.float16(0.5).view(numpy.uint16), list(a.cptr()[1].a.shape))
+other = wp.array([8.0, 9.0])
+wp.launch(written, dim=1, inputs=[a, other])
+print([(one.n, one.a and one.a.numpy().tolist(), one.v and one.v.shape) for one in a.list()])
+print(a.list()[0].a.grad.numpy(), a.list()[1].a.grad)
+full = wp.full((2, 2), parts[2], dtype=Outer)
+print([one.a.numpy().tolist() for one in full.list()])
+full.zero_()
+print([one.a for one in full.list()])
+y = wp.zeros(3, requires_grad=True)
+for kernel in (scaled, asked):
+    try:
+        tape = wp.Tape()
+        with tape:
+            wp.launch(kernel, dim=1, inputs=[a], outputs=[y])
+        tape.backward(grads={y: wp.ones(3, dtype=float)})
+    except Exception as error:
+        print(str(error).replace("Error while compiling ", "").split("/")[-1])
+
+
+@wp.struct
+class Indexed:
+    a: wp.indexedarray[float]
+
+
+try:
+    wp.zeros(2, dtype=Indexed)
+except TypeError as error:
+    print(error)
+END
+python3 -m tilec run nested.py
