@@ -512,15 +512,55 @@ static bool loads_itself(const Op *loop)
     return false;
 }
 
+/* Extremes within extremes that are looked through: of each, both sides. */
+enum { EXTREMES_DEPTH = 4 };
+
+static const Op *made_by(const Value *value, OpCode code)
+{
+    return value->op && value->op->code == code ? value->op : NULL;
+}
+
+/* By ranges alone, or, of quotients by one number, by what is divided: ceil(high / divisor). */
+static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value *end)
+{
+    const Op *last = made_by(end, OP_floordiv), *first = made_by(begin, OP_floordiv);
+    int64_t low, high, divisor;
+    if (last && first && operand(last, b) == operand(first, b) &&
+        value_constant(operand(last, b), &divisor) && divisor > 0 &&
+        facts_difference(facts, operand(last, a), operand(first, a), &low, &high) &&
+        high < INT32_MAX)
+        return high > 0 ? (high + divisor - 1) / divisor : 0;
+    const int64_t from = facts_of(facts, begin).low, to = facts_of(facts, end).high;
+    return to < INT32_MAX && from > INT32_MIN ? to - from : INT32_MAX;
+}
+
+/* How far `end` is behind `begin` at most; INT32_MAX: nothing is known. A window that moves with
+ * the block's index begins and ends at extremes of where it would and of where the whole does:
+ * what is known of any of those. */
+static int64_t most_between(FactTable *facts, const Value *begin, const Value *end, int deep)
+{
+    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max),
+             *either = made_by(end, OP_select);
+    if (either && operand(either, b) == begin) /* a block that stores nothing has no iterations */
+        return most_between(facts, begin, operand(either, a), deep);
+    if (deep < EXTREMES_DEPTH && least)
+        return at_most(most_between(facts, begin, operand(least, a), deep + 1),
+                       most_between(facts, begin, operand(least, b), deep + 1));
+    if (deep < EXTREMES_DEPTH && most)
+        return at_most(most_between(facts, operand(most, a), end, deep + 1),
+                       most_between(facts, operand(most, b), end, deep + 1));
+    return most_by_ranges(facts, begin, end);
+}
+
 /* Iterations at most; 0: nothing is known. */
 static int64_t most_trips(const Pipeline *pipeline)
 {
-    FactTable *facts = analysis_ranges(pipeline->pass->context);
-    const Facts begin = facts_of(facts, operand(pipeline->loop, begin)),
-                end = facts_of(facts, operand(pipeline->loop, end));
+    const Op *loop = pipeline->loop;
+    const int64_t all = most_between(analysis_ranges(pipeline->pass->context), operand(loop, begin),
+                                     operand(loop, end), 0);
     int64_t step = 1;
-    value_constant(operand(pipeline->loop, step), &step);
-    return end.high < INT32_MAX && begin.low > INT32_MIN ? (end.high - begin.low) / step : 0;
+    value_constant(operand(loop, step), &step);
+    return all < INT32_MAX ? all / step : 0;
 }
 
 /* Copies far ahead, and several warpgroups whose work goes on beside each other, do for a long loop
@@ -573,21 +613,20 @@ static int group_of(const Pipeline *pipeline)
 
 /* Tiles of one length, or that get shorter along one index, and are short: of long ones blocks
  * would have more to do than others at the end, where the machine gives the next tile to who is
- * done. */
+ * done. Of the shortest that is little, whatever their order. */
 static bool has_order(Pipeline *pipeline, int64_t cycles)
 {
-    const int64_t trips = most_trips(pipeline);
-    const bool short_ones = trips && trips * cycles <= COST_UNEVEN_CYCLES;
-    bool steady = true;
+    const int64_t trips = most_trips(pipeline), longest = trips ? trips * cycles : INT64_MAX;
+    bool steady = true, ordered = true;
     for (int dim = 0; dim < 3; dim++) {
         const Trend trend = block_trend_of_trips(pipeline->loop, dim);
-        if (trend == TREND_FALLS && steady && short_ones)
+        if (trend == TREND_FALLS && steady && longest <= COST_UNEVEN_CYCLES)
             pipeline->raster = (PersistentRaster){dim, group_of(pipeline)};
         else if (trend != TREND_STEADY)
-            return false;
+            ordered = false;
         steady = steady && trend == TREND_STEADY;
     }
-    return true;
+    return ordered || longest <= COST_UNORDERED_CYCLES;
 }
 
 /* A block that has a multiprocessor to itself: its producers copy for the next tile while the
