@@ -847,30 +847,25 @@ def _missing(kind):
     return kind() if isinstance(kind, _Type) else None
 
 
-def launch(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
-           record_cmd=False, max_blocks=0, block_dim=None):
-    if record_cmd:
-        return _command("launch", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
-    try:
-        _launch("launch", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
-        return
-    except _native.CompileError as error:
-        failure = _builds.freed(error)
-    kernel = None
-    raise failure
+def _launching(word):
+    """wp.launch or wp.launch_tiled. An error that leaves it keeps no kernel by its frames, see builds.freed."""
+    def call(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False, record_tape=True,
+             record_cmd=False, max_blocks=0, block_dim=None):
+        if record_cmd:
+            return _command(word, kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
+        try:
+            _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
+            return
+        except _native.CompileError as error:
+            failure = _builds.freed(error)
+        kernel = None
+        raise failure
+
+    call.__name__ = call.__qualname__ = word
+    return call
 
 
-def launch_tiled(kernel, dim, inputs=(), outputs=(), adj_inputs=(), adj_outputs=(), device=None, stream=None, adjoint=False,
-                 record_tape=True, record_cmd=False, max_blocks=0, block_dim=None):
-    if record_cmd:
-        return _command("launch_tiled", kernel, dim, [*inputs, *outputs], [*adj_inputs, *adj_outputs], block_dim, adjoint, device, stream)
-    try:
-        _launch("launch_tiled", kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream)
-        return
-    except _native.CompileError as error:
-        failure = _builds.freed(error)
-    kernel = None
-    raise failure
+launch, launch_tiled = _launching("launch"), _launching("launch_tiled")
 
 
 def constant(value):
