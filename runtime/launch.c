@@ -212,19 +212,22 @@ static tile_status launch_in_scope(invocation *call, const tile_scope *scope, ti
                                    uint32_t warps)
 {
     const tile_loaded *loaded = NULL;
+    const tile_workspaces workspaces = workspaces_of(call);
     tile_status status = tile_load(scope->driver, call->kernel, call->specialisation_index,
                                    call->variant_index, scope->device, &loaded);
     if (!status) status = check_warps(call, loaded->image, warps);
-    if (!status && call->specialisation->workspace_count) {
-        const tile_workspaces workspaces = workspaces_of(call);
+    if (!status && workspaces.count) {
         status = tile_workspaces_on_gpu(scope, &workspaces, stream, call->workspaces);
         pass_workspaces(call);
     }
     if (!status)
         status = tile_maps_on_gpu(scope->driver, call->kernel, loaded->image, call->arguments,
                                   call->maps);
-    if (!status) pass_maps(call, loaded->image);
-    return status ? status : launch_loaded(call, scope, loaded, stream);
+    if (status) return status;
+    pass_maps(call, loaded->image);
+    status = launch_loaded(call, scope, loaded, stream);
+    if (status) tile_workspaces_reset(scope, &workspaces, stream, call->workspaces);
+    return status;
 }
 
 /* ---- configurations -------------------------------------------------------------------------- */

@@ -119,7 +119,7 @@ typedef struct tile_workspaces {
     uint32_t count;
     uint32_t zeroed;
     uint32_t kept; /* of those */
-    int is_given; /* tile_set_workspace's */
+    int is_given;  /* tile_set_workspace's */
 } tile_workspaces;
 
 /* With each one's place; what tile_plan says. */
@@ -127,6 +127,10 @@ uint64_t tile_workspace_bytes(uint32_t count, const uint64_t *bytes);
 /* Where each is, those that are to be zero cleared in stream order; in a scope of the stream. */
 tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspaces *call,
                                    tile_stream stream, void **places);
+/* After a call of which a launch was refused: what the launches before it have left, of what the
+ * kernel is to leave zero, is cleared. Tells no error: the launch's is what counts. */
+void tile_workspaces_reset(const tile_scope *scope, const tile_workspaces *call, tile_stream stream,
+                           void *const *places);
 tile_status tile_workspaces_emulated(tile_workspaces *call, tile_stream stream, void **places);
 /* Whether the emulator's are zero again that the kernel leaves so. */
 tile_status tile_workspaces_check(const tile_workspaces *call, void *const *places);

@@ -262,6 +262,14 @@ tile_status tile_workspaces_on_gpu(const tile_scope *scope, const tile_workspace
     return status ? status : clear(scope->driver, call, call->zeroed & ~call->kept, stream, places);
 }
 
+void tile_workspaces_reset(const tile_scope *scope, const tile_workspaces *call, tile_stream stream,
+                           void *const *places)
+{
+    for (uint32_t i = 0; i < call->count; i++)
+        if (call->kept >> i & 1 && call->bytes[i])
+            scope->driver->memory_set((CUdeviceptr)(uintptr_t)places[i], 0, call->bytes[i], stream);
+}
+
 /* ---- the emulator's -------------------------------------------------------------------------- */
 
 tile_status tile_workspaces_check(const tile_workspaces *call, void *const *places)

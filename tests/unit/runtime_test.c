@@ -1056,7 +1056,8 @@ TEST(workspaces_grow_outside_capture_alone)
     CHECK(says("a workspace's size"));
 }
 
-/* What a kernel leaves zero is cleared where it is made, or where it is not the library's. */
+/* What a kernel leaves zero is cleared where it is made, where it is not the library's, and where a
+ * launch was refused, as those before it may have left something. */
 TEST(kept_workspaces_are_cleared_once)
 {
     static _Alignas(256) char memory[2048];
@@ -1070,6 +1071,10 @@ TEST(kept_workspaces_are_cleared_once)
     CHECK(call_workspaces(2, &stream, 50, b) == TILE_OK && b[0] == a[0] && b[1] == a[1]);
     CHECK(!strcmp(fake->log, "cuCtxGetCurrent cuStreamGetCtx cuStreamGetId cuLaunchKernelEx "));
     CHECK(a[0][0] == 1);
+    fake->fail_name = "cuLaunchKernelEx";
+    CHECK(call_workspaces(2, &stream, 100, b) == FAKE_ERROR && says("cuLaunchKernelEx"));
+    fake->fail_name = NULL;
+    CHECK(a[0][0] == 0 && a[0][99] == 0);
     CHECK(call_workspaces(2, &stream, 300, b) == TILE_OK && b[0] != a[0] && b[1] != a[1]);
     CHECK(fake->allocations == 4 && b[0][0] == 0 && b[0][511] == 0);
     fake->fail_name = "cuMemsetD8Async";
