@@ -82,6 +82,11 @@ class TileLang:
     imports = "\nimport tilelang.language as __T\n"
 
     @staticmethod
+    def numbers(row):
+        """Of the function's own arguments all are in its header."""
+        return {}
+
+    @staticmethod
     def export(row):
         """A function that takes tensors is compiled for tensors of their shapes."""
         call = row["call"]
@@ -90,20 +95,6 @@ class TileLang:
         for name, shape, dtype, _ in row["args"]:
             call = re.sub(rf"\b{name}\b(?!=)", f"__T.Tensor({tuple(shape)}, __T.{dtype})", call, count=1)
         return re.sub(r"\(", ".compile(", call, count=1)
-
-    @staticmethod
-    def keys(module, row):
-        """Of a function that is compiled with keywords: a factory has none."""
-        import inspect
-        name = re.match(r"\w+", row["call"]).group(0)
-        function = getattr(module, name)
-        arguments = re.sub(r"^\w+(\.compile)?", "", row["call"])
-        for inner in ("func", "fn", "orig_func", "__wrapped__", "_func"):
-            if not inspect.isfunction(function) and hasattr(function, inner):
-                function = getattr(function, inner)
-        given = eval("dict" + arguments, dict(vars(module))) if ".compile(" in row["call"] else {}
-        defaults = {p.name: p.default for p in inspect.signature(function).parameters.values()}
-        return {**defaults, **given}
 
     @staticmethod
     def compile(module, row, tensors):
@@ -139,7 +130,7 @@ class Tilus:
         return f"{row['call']}.compile({', '.join(f'{key}={numbers[key]!r}' for key in row.get('keys', ()))})"
 
     @staticmethod
-    def keys(module, row):
+    def numbers(row):
         return numbers_of(row)
 
     @staticmethod
@@ -175,7 +166,7 @@ class Warp:
         return f"{row['call']}.compile({given})"
 
     @staticmethod
-    def keys(module, row):
+    def numbers(row):
         extents = [*row["dims"], row["block_dim"]]  # where a kernel asks for its threads' numbers, these are the last dimension
         launch = {f"dim_{i}": extent for i, extent in enumerate(extents)}
         return {**numbers_of(row), **launch, "block_dim": row["block_dim"], "tiled": int(row.get("tiled", True))}
@@ -237,17 +228,26 @@ def parameters_of(header, function):
     return [re.match(r"(.*?)\s*\**(\w+)$", p.strip(), re.S).groups() + ("*" in p,) for p in declared.split(",") if p.strip()]
 
 
-def c_values(header, row, tensors, keys_of):
+def fixed_numbers(header, function):
+    """By name, the numbers of the only specialisation, which FUNCTION_fixed gives; so they are known where the origin's package is not."""
+    with open(header) as file:
+        body = re.search(rf"tile_status {function}_fixed\(.*?return {function}\(stream, (.*?)\);", file.read(), re.S)
+    given = body.group(1).split(", ") if body else []
+    return {name: ast.literal_eval(value) for (_, name, _), value in zip(parameters_of(header, function), given) if value != name}
+
+
+def c_values(header, row, tensors):
     """The arguments of the row's C function, and what has to stay for as long."""
     from dlpack import Tensor
-    values, kept, keys, left = [], [], None, iter(tensors)
-    for kind, name, is_pointer in parameters_of(header, function_of(row)):
+    function = function_of(row)
+    numbers = {**fixed_numbers(header, function), **system_of(row).numbers(row)}
+    values, kept, left = [], [], iter(tensors)
+    for kind, name, is_pointer in parameters_of(header, function):
         if "DLTensor" in kind:
             kept.append(Tensor(next(left)))
             values.append(ctypes.byref(kept[-1]))
         elif is_pointer:
             values.append(ctypes.c_void_p(next(left).data_ptr()))
         else:
-            keys = keys_of() if keys is None else keys
-            values.append(NUMBERS.get(kind, ctypes.c_int64)(keys[name]))
+            values.append(NUMBERS.get(kind, ctypes.c_int64)(numbers[name]))
     return values, kept

@@ -107,11 +107,10 @@ def build(args):
 
 # ---- where the GPU is ----
 
-def tilec_caller(library, header, module, row, tensors):
-    """Values of keys are those of the row's call."""
+def tilec_caller(library, header, row, tensors):
     import torch
     function = getattr(library, function_of(row))
-    values, kept = c_values(header, row, tensors, lambda: system_of(row).keys(module, row))
+    values, kept = c_values(header, row, tensors)
 
     def call():
         status = function(ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), *values)
@@ -232,7 +231,7 @@ def measure_row(row, args):
     inputs = [t.clone() for t in first]
     sets = [first] + [[t.clone() for t in first] for _ in range(min(7, int(2e8 // max(size, 1))))]
     library = ctypes.CDLL(base + ".so")
-    ours = [tilec_caller(library, base + ".h", module, row, in_c(row, tensors)) for tensors in sets]
+    ours = [tilec_caller(library, base + ".h", row, in_c(row, tensors)) for tensors in sets]
     ours[0]()
     torch.cuda.synchronize()
     kept = [t.clone() for t in first]
@@ -282,7 +281,7 @@ def measure_row(row, args):
     for folder in args.other:
         if os.path.exists(os.path.join(folder, row["name"] + ".so")):
             other = ctypes.CDLL(os.path.join(folder, row["name"] + ".so"))
-            before = [tilec_caller(other, os.path.join(folder, row["name"] + ".h"), module, row, in_c(row, tensors)) for tensors in sets]
+            before = [tilec_caller(other, os.path.join(folder, row["name"] + ".h"), row, in_c(row, tensors)) for tensors in sets]
             contenders[os.path.basename(folder.rstrip("/"))] = in_turn(before, lambda c: c())
     once = milliseconds(contenders["tilec"], 3)
     count, calls = max(3, min(200, int(args.ms / max(once, 1e-3)))), 1
