@@ -142,20 +142,18 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
     return true;
 }
 
-/* What leaves too few registers for the rest is left out, one after the other: reads long before
- * their use, sums of two iterations, producers and products in flight, what is loaded ahead, and at
- * last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few registers that spill
- * cost less than producers gain. */
+/* What leaves too few registers for the rest is left out, one after the other: numbers that are
+ * kept for a later use, reads long before theirs, sums of two iterations, producers and products in
+ * flight, what is loaded ahead, and at last wgmma, as mma.sync takes its operands and sums in
+ * smaller pieces. A few registers that spill cost less than producers gain. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
         unsigned feature;
         int spills; /* bytes of a thread that it is worth */
-    } LEFT_OUT[] = {{MAY_READ_EARLY, 0},
-                    {MAY_OVERLAP, 0},
-                    {MAY_PLAN, COST_PLAN_SPILLS},
-                    {MAY_HOLD, 0},
-                    {HAS_WGMMA, 0}};
+    } LEFT_OUT[] = {{MAY_SHARE, 0},   {MAY_READ_EARLY, 0},
+                    {MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS},
+                    {MAY_HOLD, 0},    {HAS_WGMMA, 0}};
     const Image *image = started->image;
     unsigned features = started->arch->target->features;
     if (!image_finish(stages->codegen, started->image)) return false;
@@ -186,8 +184,8 @@ static bool start_image(Stages *stages, Kernel *kernel, StartedImage started)
     started.image->arrays_of = started.typed;
     times_add(stages->session->times, "LLVM", start);
     started.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
-    /* ptxas takes too long for such an image to be asked again for the sake of a few reads */
-    if (started.image->asked_once) started.uses &= ~(unsigned)MAY_READ_EARLY;
+    /* ptxas takes too long for such an image to be asked again for the sake of a few numbers */
+    if (started.image->asked_once) started.uses &= ~(unsigned)(MAY_READ_EARLY | MAY_SHARE);
     vec_push(stages->session->arena, &stages->started, started);
     return fine;
 }

@@ -123,6 +123,8 @@ LLVMModuleRef host_module_new(Codegen *codegen, const char *name);
 void passes_on_module(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes);
 void passes_on_function(LLVMValueRef function, LLVMTargetMachineRef machine, const char *passes);
 void module_check(LLVMModuleRef module, const char *what);
+/* recompute.c: what takes registers for as long as it is not used is computed once more. */
+void module_recompute(Arena *arena, LLVMModuleRef module);
 /* Moves the functions of a module into the host module. */
 void module_link(Codegen *codegen, LLVMModuleRef module);
 /* A section of its own for each function and each variable that has none. */

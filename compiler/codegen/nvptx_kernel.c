@@ -284,6 +284,8 @@ bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)
         quirk_cut_blocks(module);
     }
     quirk_last_waits_first(module);
+    kernel->uses |= MAY_SHARE;
+    if (!target_has(out->target, MAY_SHARE)) module_recompute(codegen->session->arena, module);
     module_check(module, kernel->name);
     if (codegen->options.keep_llvm)
         out->llvm = message_text(codegen, LLVMPrintModuleToString(module));

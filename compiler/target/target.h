@@ -50,6 +50,7 @@ typedef enum TargetFeature {
     MAY_PLAN = 1 << 16,       /* loops of several products, or of other work beside them, by plan */
     MAY_HOLD = 1 << 20,       /* what loops of products copy, ahead in registers */
     MAY_READ_EARLY = 1 << 21, /* memory, long before what is read is used */
+    MAY_SHARE = 1 << 22,      /* an index or a condition by uses that are far from each other */
 } TargetFeature;
 
 typedef struct Target {
