@@ -248,10 +248,39 @@ static void fit_part(Inference *inference, Op *op)
     produce(inference, op, made);
 }
 
-/* Whether a copy of the tile in shared memory is possible at all. */
-static bool fits_in_shared(const Inference *inference, const Type *tile)
+static const Op *outermost_loop(const Op *op)
 {
-    return type_bytes(tile) <= inference->target->shared_bytes;
+    const Op *found = NULL;
+    for (const Op *around = op->parent->parent; around->code != OP_launch;
+         around = around->parent->parent)
+        if (op_has(around, LOOP)) found = around;
+    return found;
+}
+
+/* Bytes of the tiles that are in use as long as the loop runs. */
+static int64_t held_by_loop(Inference *inference, const Op *loop)
+{
+    const uintptr_t known = (uintptr_t)map_get(&inference->held, loop);
+    if (known) return (int64_t)known - 1;
+    Arena *arena = arena_new();
+    const SharedUses uses = loop_shared_uses(arena, inference->region, loop);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < uses.count; i++) {
+        const SharedUse *use = &uses.data[i];
+        if (shared_use_lasts(use) && !region_holds(loop->regions[0], use->alloc->parent))
+            bytes += op_int(use->alloc, ATTR_bytes, 0);
+    }
+    arena_free(arena);
+    map_set(inference->arena, &inference->held, loop, (void *)((uintptr_t)bytes + 1));
+    return bytes;
+}
+
+/* Whether a copy of the tile in shared memory is possible at all, where `op` stands. */
+static bool fits_in_shared(Inference *inference, const Op *op, const Type *tile)
+{
+    const Op *loop = outermost_loop(op);
+    const int64_t held = loop ? held_by_loop(inference, loop) : 0;
+    return type_bytes(tile) + held <= inference->target->shared_bytes;
 }
 
 /* Where the author's mbarriers order groups beside each other the group's conversion has memory of
@@ -292,7 +321,7 @@ static void fit_store(Inference *inference, Op *op)
         return;
     }
     if (type_elements(operand(op, value)->type) <= COST_STORE_AS_IT_LIES ||
-        !fits_in_shared(inference, operand(op, value)->type))
+        !fits_in_shared(inference, op, operand(op, value)->type))
         return;
     const Layout *has = operand(op, value)->type->layout, *likes = propose_access(inference, op);
     const int64_t segment = access_segment(inference, op, has);

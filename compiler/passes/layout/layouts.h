@@ -16,6 +16,7 @@ typedef struct Inference {
     /* bytes of shared memory beside the author's tiles, for what groups convert beside each other
      */
     int64_t room;
+    Map held;     /* loops -> bytes of shared tiles that they hold, and one more */
     int64_t work; /* for the elements that a thread has, of each op */
     bool failed;
 } Inference;
