@@ -19,6 +19,7 @@ from tilec.kernels import structure as _structure
 from tilec.session import Text as _Text
 from warp import builds as _builds
 from warp import devices as _devices
+from warp import words as _words
 from warp._src.logger import log_warning
 
 
@@ -181,9 +182,7 @@ def _code(kernels, path, arch, block_dim):
     try:
         text = _ptx(kernels, arch, block_dim)
     except _native.CompileError as error:
-        from warp.launches import _reordered
-
-        raise _reordered(error) from None
+        raise _words.reordered(error) from None
     return text.encode() if path.suffix == ".ptx" else _cubins(text, arch, path)
 
 

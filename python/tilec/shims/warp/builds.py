@@ -15,6 +15,7 @@ from tilec.session import Text as _Text
 from warp import bounds as _bounds
 from warp import devices as _devices
 from warp import driver as _driver
+from warp import words as _words
 from warp._src.logger import log_warning
 from warp.digest import codes as _codes
 
@@ -130,14 +131,12 @@ def _compiled(kernel, block_dim, device):
 
 
 def _compile(remote, block_dim):
-    from warp.launches import _reordered
-
     statements = []
     bound = _Text("core.kernel_code(", remote, f".compile(block_dim={block_dim}))").bound(statements)
     try:
         return Entry(_session.the.run("\n".join([*statements, bound]))["built"][-1]["kernel"])
     except _native.CompileError as error:
-        raise _reordered(error) from None
+        raise _words.reordered(error) from None
 
 
 class Hooks:

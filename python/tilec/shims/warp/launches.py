@@ -7,6 +7,7 @@ import math
 import re
 import textwrap
 import threading
+import types as _python
 import weakref
 from types import SimpleNamespace
 from typing import Any as _Any
@@ -26,6 +27,7 @@ from tilec.session import joined as _joined
 from warp import access as _access
 from warp import bounds as _bounds
 from warp import builds as _builds
+from warp import checks as _checks
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import packing as _packing
@@ -33,6 +35,7 @@ from warp import reads as _reads
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
+from warp import words as _words
 from warp.arrays import array, array_annotation, array_annotation_base
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
@@ -161,29 +164,15 @@ def func_replay(forward):
     return lambda given: given
 
 
-_LOCATED = re.compile(r"(?P<place>.+?:\d+:\d+): error: (?P<what>.*?)(?P<code> \[E\d+\])?$")
-
-
 _OF_OTHER_ARRAY = re.compile(r"\[E0(439|440)\]")  # an argument of another type or rank
-UNDEFINED = " [E0201]"  # a name: for Warp a KeyError
 
 
-def _reordered(error):
-    """With what is wrong at the message's end, where Warp says it."""
-    first, _, rest = str(error).partition("\n")
-    found = _LOCATED.match(first)
-    if found is None:
-        return error
-    lines = [f"Error while compiling {found['place']}:{found['code'] or ''}", *([rest] if rest else []), found["what"]]
-    kind = _native.error_kind(KeyError) if found["code"] == UNDEFINED else type(error)
-    return kind("\n".join(lines), error.status)
-
-
-def _checked_options(more, launch_bounds):
+def _checked_options(more, launch_bounds, enable_backward):
     """Those that a kernel is given, apart from what is the same as nothing."""
     found = {name: value for name, value in more.items() if value is not None}
     if "cluster_dim" in found:
         _builds.check_cluster(found["cluster_dim"])
+    _check_entry_point(found.get("entry_point_abi", "warp"), enable_backward)
     most = found.get("cuda_max_registers")
     if most is not None:
         if type(most) is not int:
@@ -197,6 +186,22 @@ def _checked_options(more, launch_bounds):
     if not found.get("enable_cuda_smem_spilling", True):
         del found["enable_cuda_smem_spilling"]
     return found
+
+
+_OF_OTHERS = "external_constant_params"  # entry points whose arguments are a constant of the module's, as OptiX has them
+
+
+def _check_entry_point(abi, enable_backward):
+    if abi not in ("warp", _OF_OTHERS):
+        raise ValueError(f"entry_point_abi must be 'warp' or '{_OF_OTHERS}', not {abi!r}")
+    if abi == _OF_OTHERS and enable_backward is not False:
+        raise ValueError(f"entry_point_abi='{_OF_OTHERS}' requires enable_backward=False")
+
+
+def _check_launched(kernel):
+    if kernel.options.get("entry_point_abi", "warp") != "warp":
+        raise RuntimeError(f"Kernel '{kernel.key}' is an entry point for other launchers (entry_point_abi='{_OF_OTHERS}'): it cannot be launched "
+                           "with wp.launch()")
 
 
 naming = threading.RLock()  # names are made and forgotten one after the other
@@ -215,7 +220,7 @@ class Kernel:
         self.module = module if isinstance(module, Module) else get_module(func.__module__)
         own = {"enable_backward": enable_backward, "grid_stride": grid_stride, "launch_bounds": launch_bounds}
         self.options = {**(options or {}), **{name: value for name, value in own.items() if value is not None},
-                        **_checked_options(more, launch_bounds)}
+                        **_checked_options(more, launch_bounds, enable_backward)}
         self.more_options = {name: self.options[name] for name in more if name in self.options}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
@@ -283,6 +288,7 @@ class Kernel:
         if self.remote is None and self.is_instance:
             self.remote = _overloaded(self.parent(), self.own_kinds)
         if self.remote is None:
+            _checks.check_kernel(self)
             self.ordered = self.is_ordered()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
@@ -506,6 +512,8 @@ def _make_unique(given, name, options, around, settings):
 
 def kernel(f=None, *, enable_backward=None, module=None, module_options=None, name=None, **options):
     _check_module_options(module_options, module)
+    if name is not None and not (isinstance(name, str) and name.isascii() and name.isidentifier()):
+        raise ValueError(f"a kernel's name is a valid C++ identifier, not {name!r}")
     settings = {"enable_backward": enable_backward, **options}
 
     def made(given, around):
@@ -518,9 +526,27 @@ def kernel(f=None, *, enable_backward=None, module=None, module_options=None, na
 
 
 def overload(kernel, arg_types=None):
+    if isinstance(kernel, _python.FunctionType):
+        return _overload_of_stub(kernel)
     if isinstance(kernel, Function) or not isinstance(kernel, Kernel):
         return kernel  # of a function: its body is looked for when a kernel calls it
     return kernel if arg_types is None else kernel.add_overload(arg_types)
+
+
+def _overload_of_stub(stub):
+    """A function without a body, of a kernel's name: the kernel, with an overload of its annotations."""
+    if stub.__annotations__.get("return") not in (None, _python.NoneType):
+        raise TypeError(f"Return annotations are not allowed on @wp.overload stubs, as kernels return nothing: {stub.__name__}")
+    module = get_module(stub.__module__)
+    named = {one.key for one in list(module.made) if one.func.__qualname__ == stub.__qualname__}
+    if len(named) > 1:
+        raise RuntimeError(f"Ambiguous kernel lookup: {stub.__qualname__} is the function of several kernels, {', '.join(sorted(named))}: "
+                           "name the one that is meant in wp.overload(kernel, types)")
+    if not named:
+        return stub
+    found = module.kernels[named.pop()]
+    found.add_overload({name: kind for name, kind in _annotations(stub).items() if name != "return"})
+    return found
 
 
 def _overloaded(kernel, kinds):
@@ -687,7 +713,7 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         callee(*dims, *values)
     except _native.CompileError as error:
         why = _packing.mismatch(kernel, given) if _OF_OTHER_ARRAY.search(str(error)) else None
-        raise _reordered(error if why is None else type(error)(f"{error}\n{why}", error.status)) from None
+        raise _words.reordered(error if why is None else type(error)(f"{error}\n{why}", error.status), kernel) from None
     for whole, copy in copies:
         whole.store(copy.numpy())
     if adjoint:
@@ -722,6 +748,7 @@ def _check_clusters(word, kernel, dim, block_dim, device, max_blocks=0):
 def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, record_tape, max_blocks, device, stream):
     if not isinstance(kernel, Kernel):
         raise RuntimeError("Error launching kernel, can only launch functions decorated with @wp.kernel.")
+    _check_launched(kernel)
     _check_most_blocks(kernel, max_blocks, device)
     from warp import config
 

@@ -25,6 +25,7 @@ from warp.builtins import Builtins as _Builtins
 from warp.builds import ModuleExec  # noqa: F401
 from warp.builds import launch_block_dim as _resolve_launch_block_dim  # noqa: F401
 from warp.launches import Function, Kernel, Launch, Module, get_module  # noqa: F401
+from warp.launches import _modules as user_modules  # noqa: F401
 from warp.memory import Allocator, CudaManagedAllocator  # noqa: F401
 
 
@@ -124,7 +125,7 @@ core.wp_alloc_tracker_enable = _memory.tracker.enable
 core.wp_apic_get_cuda_recording_state, core.wp_apic_end_recording = _recording, _end_recording
 runtime = _Runtime(
     nvrtc_supported_archs=_devices.get_cuda_supported_archs(), toolkit_version=(13, 0), driver_version=(13, 0), is_cuda_enabled=True,
-    llvm=None, core=core, rename_device=_devices.rename_device,
+    llvm=None, core=core, get_device=_devices.get_device, rename_device=_devices.rename_device,
     verify_cuda_device=lambda device=None: None, get_error_string=_builds.error_text)
 
 builtin_functions = _Builtins()
