@@ -294,6 +294,15 @@ def node_of(function):
     return file_of(readable(path, _version_of(function))).node(function.__name__, line_of(function))
 
 
+def lines_of(function):
+    """Those of its file, as they were when it was defined."""
+    path = function.__code__.co_filename
+    version = _version_of(function)
+    if (path, version) not in _kept:
+        return linecache.getlines(path)
+    return _kept[path, version].splitlines()
+
+
 _definitions = {}
 
 
@@ -316,7 +325,20 @@ def _located(value, path, line, around, functions, module_name):
     for function in functions:
         names.update({name: found for name, found in cells(function).items() if name not in (value.__name__, "__class__")})
     module = module_of(functions, path, module_name, node, version)
-    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), ")"))
+    calls = _told_calls(functions)
+    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), *([", ", calls] if calls else []), ")"))
+
+
+def _told_calls(functions):
+    """Calls in them that were evaluated when they were defined: where they begin and end, what they gave, or why they gave nothing."""
+    texts = []
+    for function in functions:
+        for place, value, why in getattr(function, "__tile_calls__", ()):
+            try:
+                texts.append(Text(f"({', '.join(map(str, place))}, ", text_of(value), f", {why!r}), "))
+            except Unspeakable:
+                continue
+    return Text("[", *texts, "]") if texts else None
 
 
 def definition(value, around=None):

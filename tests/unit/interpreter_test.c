@@ -30,7 +30,9 @@ static const char program[] =
     "    return main\n"
     "class Names:\n"
     "    def main(self):\n"
-    "        return 7\n";
+    "        return 7\n"
+    "    def known(self):\n"
+    "        return (unknown(1)(2), unknown(1))\n";
 
 typedef struct Fixture {
     tile_status (*open)(const tilec_options *, tilec_interpreter **, char **);
@@ -219,6 +221,22 @@ static void says_what_is_wrong(void **state)
     tells(f, "give(core.definition(m, 'main', 14)(None))", "\"values\": [7]");
 }
 
+/* Calls that the caller evaluated are not made: of two that begin at one place that which ends
+ * where it says. */
+static void knows_calls(void **state)
+{
+    Fixture *f = *state;
+    define(f, "100", "2");
+    tells(f,
+          "give(core.definition(m, 'known', 15, {}, [(16, 17, 16, 30, 5, None), (16, 32, 16, 42, "
+          "6, None)])(None))",
+          "\"values\": [{\"tuple\": [5, 6]}]");
+    refuses(f,
+            "core.definition(m, 'known', 15, {}, [(16, 17, 16, 27, None, 'there is none')])(None)",
+            "RuntimeError: there is none");
+    refuses(f, "core.definition(m, 'known', 15, {}, [(17, 17)])", "calls must be a list of tuples");
+}
+
 static void refuses_arrays(void **state)
 {
     static const int64_t shape[] = {100};
@@ -257,6 +275,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(prints, set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(results_have_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(knows_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(says_what_is_wrong, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_arrays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_options, set_up, tear_down),

@@ -123,7 +123,55 @@ static Object *make_definition(Eval *eval, const Node *node)
     return object;
 }
 
-/* definition(module, name, line, names): what is defined there under that name, in whatever
+/* ---- calls that a host evaluated ---- */
+
+enum { CALL_LINE, CALL_COLUMN, CALL_END_LINE, CALL_END_COLUMN, CALL_VALUE, CALL_WHY, CALL_PARTS };
+
+static bool is_at(const Object *call, int part, const Source *source, uint32_t offset)
+{
+    const Location at = source_location(source, offset);
+    Object *const *parts = call->as.list.items + part;
+    return parts[0]->as.integer == at.line && parts[1]->as.integer == at.column;
+}
+
+/* Whether a host evaluated the call: to what. NULL: why it could not is reported. */
+bool known_call(Eval *eval, const Node *node, Object **result)
+{
+    const Object *calls = eval->frame->scope->calls;
+    if (calls == NULL) return false;
+    const Span at = node->span;
+    for (uint32_t i = 0; i < calls->as.list.count; i++) {
+        const Object *call = calls->as.list.items[i];
+        if (!is_at(call, CALL_LINE, at.source, at.begin) ||
+            !is_at(call, CALL_END_LINE, at.source, at.end))
+            continue;
+        Object *const *parts = call->as.list.items;
+        const char *why;
+        *result = parts[CALL_VALUE];
+        if (parts[CALL_WHY]->kind == OBJECT_NONE) return true;
+        *result = text_given(eval, parts[CALL_WHY], "why", at, &why)
+                      ? raise_python(eval, "RuntimeError", why, at)
+                      : NULL;
+        return true;
+    }
+    return false;
+}
+
+static bool are_calls(Eval *eval, const Object *calls, Span at)
+{
+    bool good = calls->kind == OBJECT_LIST;
+    for (uint32_t i = 0; good && i < calls->as.list.count; i++) {
+        const Object *call = calls->as.list.items[i];
+        Object *const *parts = call->as.list.items;
+        good = call->kind == OBJECT_TUPLE && call->as.list.count == CALL_PARTS;
+        for (int part = CALL_LINE; good && part <= CALL_END_COLUMN; part++)
+            good = parts[part]->kind == OBJECT_INT;
+    }
+    if (!good) FAIL(eval, expected_kind, at, "calls", "a list of tuples", object_repr(eval, calls));
+    return good;
+}
+
+/* definition(module, name, line, names, calls): what is defined there under that name, in whatever
  * function, without its decorators; the dict says what the names of the functions around it are. */
 Object *core_definition(Eval *eval, const Bound *bound)
 {
@@ -139,6 +187,8 @@ Object *core_definition(Eval *eval, const Bound *bound)
     const Node *node = find_definition(eval, unit, name, line, bound->at);
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, unit->scope, unit);
     if (node == NULL || !take_names(eval, bound->values[3], bound->at, bind, scope)) return NULL;
+    if (bound->values[4] != NULL && !are_calls(eval, bound->values[4], bound->at)) return NULL;
+    scope->calls = bound->values[4];
     const Aside aside = step_aside(eval);
     Frame frame = {.scope = scope, .caller = aside.frame};
     eval->frame = &frame;

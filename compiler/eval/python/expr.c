@@ -317,6 +317,8 @@ static bool eval_argument(Eval *eval, Object *callee, const Node *node, Argument
 static Object *eval_call(Eval *eval, const Node *node)
 {
     const NodeCall *n = NODE_AS(Call, node);
+    Object *known;
+    if (known_call(eval, node, &known)) return known;
     Object *callee = eval_expr(eval, n->func);
     if (callee == NULL) return NULL;
     Arguments arguments = {0};

@@ -36,6 +36,11 @@ Object *call_function(Eval *eval, Object *function, Object *self, const Argument
 bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments,
                     Scope *scope);
 
+/* ---- definition.c ---- */
+
+/* Whether a host evaluated the call before: to what. NULL: why it could not is reported. */
+bool known_call(Eval *eval, const Node *node, Object **result);
+
 /* ---- exceptions.c ---- */
 
 /* Whether what ended the attempt is such an exception; what is not is passed on. */

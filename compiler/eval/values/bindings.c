@@ -7,6 +7,7 @@ Scope *scope_new(Eval *eval, ScopeKind kind, Scope *parent, Unit *unit)
     scope->kind = kind;
     scope->parent = parent;
     scope->unit = unit;
+    scope->calls = parent != NULL ? parent->calls : NULL;
     return scope;
 }
 

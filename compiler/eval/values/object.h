@@ -283,8 +283,10 @@ struct Scope {
     Unit *unit;
     uint32_t index; /* of a statement */
     Bindings bindings;
-    Map outside;     /* names declared global or nonlocal -> the scope where they live */
-    bool host_names; /* of SCOPE_TOP: tile.host's names are seen */
+    Map outside;         /* names declared global or nonlocal -> the scope where they live */
+    bool host_names;     /* of SCOPE_TOP: tile.host's names are seen */
+    const Object *calls; /* of a definition and what is in it: a list of calls that a host
+                            evaluated, or NULL */
 };
 
 typedef enum ThunkState { THUNK_NEW, THUNK_RUNNING, THUNK_DONE, THUNK_FAILED } ThunkState;

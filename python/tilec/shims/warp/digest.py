@@ -115,6 +115,7 @@ class Digest:
                 self.add("absent", name)
         for name, kind in getattr(function, "__annotations__", {}).items():
             self.add(name).value(kind)
+        self.several("calls", [part for call in getattr(function, "__tile_calls__", ()) for part in call[1:]])
         return self.several("defaults", list(function.__defaults__ or ()))
 
     def kernel(self, kernel):

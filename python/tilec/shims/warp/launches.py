@@ -5,11 +5,10 @@ import ctypes
 import inspect
 import math
 import re
-import textwrap
 import threading
 import types as _python
 import weakref
-from types import SimpleNamespace
+from functools import cached_property
 from typing import Any as _Any
 from typing import TypeVar
 
@@ -31,11 +30,12 @@ from warp import checks as _checks
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import packing as _packing
-from warp import reads as _reads
+from warp import statics as _statics
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import types
 from warp import words as _words
+from warp.adjoint import Adjoint
 from warp.arrays import array, array_annotation, array_annotation_base
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
@@ -48,6 +48,7 @@ class Function:
     def __init__(self, function, around, **options):
         self.func = function
         _source.keep(function)
+        self.statics = _statics.resolve(function)
         self.around = around
         self.key = self.__name__ = function.__name__
         known = get_module(function.__module__).functions
@@ -71,6 +72,10 @@ class Function:
     def module(self):
         return get_module(self.func.__module__)
 
+    @cached_property
+    def adj(self):
+        return Adjoint(self.func, None, self.statics)
+
     def get_overload(self, args, named):
         """Of the functions of this name that whose parameters are of the arguments' types; None: none is."""
         for one in [self, *reversed(self.earlier)]:
@@ -88,6 +93,7 @@ class Function:
 
     def __tile_remote__(self):
         if self.remote is None:
+            _statics.resolve_again(self.func, self.statics)
             found = _session.text_of(self.func) if self.func.__name__ == "<lambda>" else _source.definition(self.func, self.around)
             self.remote = _Remote(_Text(_session.module("warp"), ".func(", found, ")"))
         return self.remote
@@ -214,6 +220,7 @@ class Kernel:
             raise NotImplementedError("code_transformers are not taken: kernels are compiled from their files' text")
         self.func = func
         _source.keep(func)
+        self.statics = _statics.resolve(func) if remote is None else []
         self.__module__ = func.__module__
         self.key = self.__name__ = key or func.__name__
         self.around = around
@@ -243,13 +250,10 @@ class Kernel:
             self.module.kernels[self.key] = self
             self.module.made.add(self)
 
-    @property
+    @cached_property
     def adj(self):
-        """What is known of its text: the names and types of its parameters, and the text."""
-        told = _reads.accesses(self.func)
-        args = [SimpleNamespace(label=name, type=self.kinds.get(name), is_read=name in told.read, is_write=name in told.written)
-                for name in self.parameters]
-        return SimpleNamespace(func=self.func, fun_name=self.func.__name__, args=args, source=textwrap.dedent(inspect.getsource(self.func)))
+        """What is known of its text."""
+        return Adjoint(self.func, self.kinds, self.statics)
 
     @property
     def __tile_function__(self):
@@ -289,6 +293,7 @@ class Kernel:
             self.remote = _overloaded(self.parent(), self.own_kinds)
         if self.remote is None:
             _checks.check_kernel(self)
+            _statics.resolve_again(self.func, self.statics)
             self.ordered = self.is_ordered()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
@@ -500,6 +505,8 @@ def _make_unique(given, name, options, around, settings):
     module = Module("")
     module.options.update(options or {})
     made = Kernel(given, key=name, module=module, around=around, **settings)
+    for why in _statics.failures(made.statics):
+        raise _native.CompileError(f"Error while compiling {given.__code__.co_filename}:{given.__code__.co_firstlineno}:\n{why}")
     digest = Digest().kernel(made).value(sorted(module.options.items()))
     key = digest.bytes()
     if digest.is_whole and key in _unique:
