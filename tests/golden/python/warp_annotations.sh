@@ -108,6 +108,23 @@ wp.launch(add_any, dim=2, inputs=[fabric])
 print(tagged.numpy(), (fabric * 2.0).numpy())
 
 
+@wp.struct
+class OfFabric:
+    inner: wp.fabricarray[float]
+    by: float
+
+
+@wp.kernel
+def scale_inner(given: OfFabric):
+    i = wp.tid()
+    given.inner[i] = given.inner[i] * given.by
+
+
+holder = OfFabric(inner=fabric, by=3.0)
+wp.launch(scale_inner, dim=2, inputs=[holder])
+print(tagged.numpy(), holder.inner is fabric)
+
+
 class Other:
     __cuda_array_interface__ = tagged.__cuda_array_interface__
 
@@ -190,6 +207,18 @@ told(wp.launch, scalar, dim=1.5, inputs=[ints])
 told(wp.launch, pair, dim=(1, most + 1), inputs=[wp.zeros((1, 1), dtype=int)])
 print(wp.launch(dead, dim=most + 1, record_cmd=True).bounds.size, wp.launch(pair, dim=(0, most + 1), inputs=[wp.zeros((1, 1), dtype=int)]))
 print(len(launch_bounds_t((4, 5)).shape), context._canonicalize_dim([np.int64(3), 4]))
+
+# ---- texts that name what the function is defined in ----
+def made_for(dtype):
+    def set_all(x: "wp.array(dtype=dtype)"):
+        x[wp.tid()] = dtype(4.5)
+
+    return wp.Kernel(func=set_all)
+
+
+halves = wp.zeros(2, dtype=wp.float16)
+wp.launch(made_for(wp.float16), dim=2, inputs=[halves])
+print(halves.numpy(), made_for(wp.vec2).kinds["x"], wp.array().dtype, wp.array().ndim, wp.indexedarray(dtype=float).type)
 
 # ---- options ----
 print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())

@@ -1,4 +1,4 @@
-# Colors for a graph's nodes by both orders, groups of one color made alike in size, and what is refused.
+# Colors for a graph's nodes by both orders, groups of one color made alike in size, and what is refused, to C, too.
 needs numpy
 export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
 cat > "$TMP/program.py" <<'P'
@@ -28,5 +28,16 @@ for wrong in (lambda: wp.utils.graph_coloring_assign(wp.array([[0, 9]], dtype=in
         wrong()
     except (RuntimeError, TypeError) as error:
         print(type(error).__name__, error)
+
+# As C calls them: an error's text is asked for.
+from warp._src.context import runtime
+
+core, pair = runtime.core, wp.empty(2, dtype=int, device="cpu")
+one, three = wp.array([[0, 1]], dtype=int, device="cpu"), wp.empty((1, 2, 2), dtype=int, device="cpu")
+print(core.wp_graph_coloring(2, one.__ctype__(), 0, pair.__ctype__()), pair.numpy(), core.wp_balance_coloring(2, one.__ctype__(), 2, 1.1, 5, pair.__ctype__(), None))
+for given in ((2, three.__ctype__(), 0, pair.__ctype__()), (2, one.__ctype__(), 9, pair.__ctype__()), (3, one.__ctype__(), 0, pair.__ctype__())):
+    print(core.wp_graph_coloring(*given), runtime.get_error_string())
+print(core.wp_balance_coloring(2, one.__ctype__(), 2, 1.1, -1, pair.__ctype__(), None), runtime.get_error_string())
+print(core.wp_init(b"0"), runtime.get_error_string().partition(":")[0], core.wp_init(wp.__version__.encode()))
 P
 python3 -m tilec run "$TMP/program.py"

@@ -127,6 +127,11 @@ class array_annotation_base:
         self._vars = None
 
     @property
+    def type(self):
+        """A struct's field has it for the field's type."""
+        return self
+
+    @property
     def vars(self):
         """The fields that kernels read."""
         if self._vars is None:
@@ -193,7 +198,7 @@ class array_t(ctypes.Structure):
 class indexedarray_t(ctypes.Structure):
     """An array of indices as C has it; 0 in the place of a dimension's indices: all."""
 
-    _fields_ = [("arr", array_t), ("indices", ctypes.c_uint64 * 4), ("shape", ctypes.c_int32 * 4)]
+    _fields_ = [("data", array_t), ("indices", ctypes.c_uint64 * 4), ("shape", ctypes.c_int32 * 4)]
 
 
 class _Arrays:
@@ -204,7 +209,7 @@ class _Arrays:
 
     def __class_getitem__(cls, dtype):
         if "_own" not in vars(cls):
-            raise TypeError(f"{cls.__name__}[...] is no type: the class is a program's own")
+            raise TypeError(f"Subscript syntax not supported: {cls.__name__} is a program's own class of arrays")
         rank = cls._rank
         if isinstance(dtype, tuple):
             from warp.subscripts import rank_of
@@ -221,7 +226,7 @@ class array(_Arrays):
     def __new__(cls, *args, **kwargs):
         given = {name for name, value in kwargs.items() if value is not None}
         if "_own" in vars(cls) and not args and not given & {"data", "shape", "ptr", "length"}:
-            return array_annotation(kwargs.get("dtype", float), kwargs.get("ndim") or cls._rank)
+            return array_annotation(kwargs.get("dtype") or _Any, kwargs.get("ndim") or cls._rank)
         return object.__new__(cls)
 
     def __init__(self, data=None, dtype=None, shape=None, strides=None, length=None, ptr=None, capacity=None, device=None, pinned=False,
@@ -752,7 +757,7 @@ class indexedarray(_Arrays):
         return int(numpy.prod(self.shape, dtype=int))
 
     def __ctype__(self):
-        made = indexedarray_t(arr=self.data.__ctype__())
+        made = indexedarray_t(data=self.data.__ctype__())
         made.indices[: self.ndim] = [0 if one is None else one.ptr for one in self.indices]
         made.shape[: self.ndim] = self.shape
         return made

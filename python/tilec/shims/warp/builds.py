@@ -305,15 +305,22 @@ def load_on(module, device, block_dim=None):
 
 _LOCAL_BYTES, _NUMBER_OF_REGISTERS, _MOST_SHARED_BYTES, _CLUSTERS_THAT_ARE_NOT_PORTABLE = 3, 4, 8, 14  # CUfunction_attribute
 _last = [0]  # CUresult
+_told = [None]  # why another function did nothing, where that was later
 
 
 def _succeeds(status):
-    _last[0] = status
+    _last[0], _told[0] = status, None
     return status == 0
 
 
+def tell_error(text):
+    _told[0] = text
+
+
 def error_text():
-    """Why the driver does not say what it was asked last."""
+    """Why what was asked last is not there."""
+    if _told[0] is not None:
+        return _told[0]
     return "the emulator has no registers" if _device.is_emulator() else _driver.error_text(_last[0])
 
 

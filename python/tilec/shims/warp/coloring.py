@@ -1,6 +1,8 @@
 """Colors for the nodes of a graph, none of which is its neighbour's: what has one color is worked on at the same time."""
 
 import bisect
+import contextlib
+import ctypes
 import enum
 import heapq
 import operator
@@ -29,13 +31,13 @@ def _check_arrays(edges, node_colors):
         raise RuntimeError(f"edges has two nodes in each row, not the shape {edges.shape}")
 
 
-def _neighbours(edges, count, what):
+def _neighbours(edges, count):
     """Of each node, the nodes that it shares an edge with."""
     pairs = edges.numpy()
     wrong = numpy.flatnonzero(((pairs < 0) | (pairs >= count)).any(axis=1))
     if len(wrong):
         ends = tuple([int(end) for end in pairs[wrong[0]]])
-        raise RuntimeError(f"{what}: the edge {wrong[0]} is between the nodes {ends}, and there are those from 0 to {count - 1}")
+        raise RuntimeError(f"Graph edge {wrong[0]} has endpoints {ends}, but valid node indices are in the range [0, {count}).")
     found = [set() for _ in range(count)]
     for a, b in pairs.tolist():
         if a != b:
@@ -60,13 +62,27 @@ def _by_cardinality(neighbours, color):
                 heapq.heappush(heap, (-weights[other], other))
 
 
+@contextlib.contextmanager
+def _named(what):
+    """An error's message says of what it is."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise RuntimeError(f"{what} failed: {error}") from None
+
+
 def graph_coloring_assign(edges, node_colors, algorithm=GraphColoringAlgorithm.MCS):
     """Gives each node a color, and returns how many there are."""
     _check_arrays(edges, node_colors)
+    with _named("Graph coloring"):
+        return _assign(edges, node_colors, algorithm)
+
+
+def _assign(edges, node_colors, algorithm):
     count = node_colors.shape[0]
     if count == 0:
-        raise RuntimeError("a graph without nodes has no colors")
-    neighbours = _neighbours(edges, count, "Graph coloring")
+        raise RuntimeError("Empty graph!")
+    neighbours = _neighbours(edges, count)
     colors = [-1] * count
 
     def color(node):
@@ -86,7 +102,7 @@ def _limit(asked, count):
     if asked is None:
         return count
     if isinstance(asked, (bool, numpy.bool_)) or not hasattr(asked, "__index__"):
-        raise TypeError(f"max_iterations is an integer or None, not of {type(asked).__name__}")
+        raise TypeError(f"max_iterations must be an integer or None, not of {type(asked).__name__}")
     asked = operator.index(asked)
     if not 0 <= asked < 1 << 31:
         raise ValueError(f"max_iterations is from 0 to {(1 << 31) - 1}, not {asked}")
@@ -131,16 +147,21 @@ class _Groups:
 def graph_coloring_balance(edges, node_colors, color_count, target_max_min_ratio, *, max_iterations=None):
     """Moves nodes from large groups of one color to the smallest one, until the largest has at most so many times as many nodes;
     keeps the best coloring that it comes by, and returns its ratio."""
+    _check_arrays(edges, node_colors)
+    limit = _limit(max_iterations, node_colors.shape[0])
+    with _named("Graph coloring balance"):
+        return _balance(edges, node_colors, color_count, target_max_min_ratio, limit)
+
+
+def _balance(edges, node_colors, color_count, target_max_min_ratio, limit):
     from warp._src.logger import log_warning
 
-    _check_arrays(edges, node_colors)
     count = node_colors.shape[0]
-    limit = _limit(max_iterations, count)
-    neighbours = _neighbours(edges, count, "Graph coloring balance")
+    neighbours = _neighbours(edges, count)
     colors = node_colors.numpy().tolist()
     for node, color in enumerate(colors):
         if not 0 <= color < color_count:
-            raise RuntimeError(f"Graph coloring balance: the node {node} has color {color}, and there are {color_count}")
+            raise RuntimeError(f"Node {node} has color {color}, but valid colors are in the range [0, {color_count}).")
     if count == 0:
         return 1.0
     groups = _Groups(colors, color_count, neighbours)
@@ -152,7 +173,8 @@ def graph_coloring_balance(edges, node_colors, color_count, target_max_min_ratio
         if groups.ratio() < best:
             best, kept = groups.ratio(), list(colors)
     if move is not None and groups.ratio() > target_max_min_ratio:
-        log_warning(f"after {limit} moves the groups of a graph's colors have the ratio {best:g}, not {target_max_min_ratio:g}")
+        log_warning(f"Graph coloring stopped because it reached the {limit}-iteration limit (achieved ratio {best:g}, "
+                    f"target {target_max_min_ratio:g}).")
     node_colors.assign(numpy.array(kept, numpy.int32))
     return best
 
@@ -166,6 +188,47 @@ def graph_coloring_get_groups(node_colors, color_count, return_wp_array=True, de
     colors = node_colors.numpy()
     groups = [numpy.flatnonzero(colors == color).astype(numpy.int32) for color in range(color_count)]
     return tuple([array(nodes, dtype=_types.int32, device=device) for nodes in groups] if return_wp_array else groups)
+
+
+# ---- as C calls them ----
+
+
+def _as_array(described, ndim, name, shape):
+    """The array of the CPU that C describes."""
+    if described.ndim != ndim:
+        raise RuntimeError(f"The {name} array must have {ndim} dimension{'s' * (ndim > 1)}!")
+    extents = list(described.shape[:ndim])
+    if any([extent != wanted for extent, wanted in zip(extents, shape) if wanted is not None]):
+        said = "(edge_count, 2)" if ndim == 2 else "the preallocated shape of (num_nodes,)"
+        raise RuntimeError(f"The {name} array must have {'shape ' * (ndim == 2)}{said}!")
+    from warp.arrays import array
+
+    kind = array(dtype=_types.int32, ndim=ndim)
+    return array(shape=extents, dtype=_types.int32, device="cpu") if 0 in extents else described.array_of(kind, "cpu")
+
+
+def native_assign(count, edges, algorithm, node_colors):
+    """The number of colors; RuntimeError: why there is none."""
+    colors = _as_array(node_colors, 1, "node_colors", (count,))
+    found = _as_array(edges, 2, "edges", (None, 2))
+    if algorithm not in list(GraphColoringAlgorithm):
+        raise RuntimeError(f"Unrecognized coloring algorithm number: {algorithm}!")
+    return _assign(found, colors, algorithm)
+
+
+def native_balance(count, edges, color_count, target, limit, node_colors, reached_limit):
+    """The ratio; where `reached_limit` points to is told whether the limit was met first."""
+    if count < 0:
+        raise RuntimeError(f"The num_nodes value must be non-negative, got {count}!")
+    if limit < 0:
+        raise RuntimeError(f"The max_iterations value must be non-negative, got {limit}!")
+    found = _as_array(edges, 2, "edges", (None, 2)) if edges.ndim == 2 else None
+    if found is None:
+        raise RuntimeError("The edges array must have shape (edge_count, 2)!")
+    ratio = _balance(found, _as_array(node_colors, 1, "node_colors", (count,)), color_count, target, limit)
+    if reached_limit:
+        ctypes.cast(reached_limit, ctypes.POINTER(ctypes.c_int))[0] = int(ratio > target)
+    return ratio
 
 
 __all__ = ["GraphColoringAlgorithm", "graph_coloring_assign", "graph_coloring_balance", "graph_coloring_get_groups"]

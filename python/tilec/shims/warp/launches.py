@@ -273,6 +273,11 @@ class Kernel:
         with naming:
             self._hash, self._mangled_name = value, None
 
+    @property
+    def _invoke_cache(self):
+        """By the forms of launches that were made, what is called."""
+        return self.calls
+
     def get_mangled_name(self):
         """Its name beside others of its key."""
         if self.module.options["strip_hash"]:
@@ -379,8 +384,9 @@ class Kernel:
 
 
 def _annotations(func):
+    """Texts among them name what the function is defined in, too."""
     try:
-        return inspect.get_annotations(func, eval_str=True)
+        return inspect.get_annotations(func, eval_str=True, locals=_source.cells(func))
     except Exception:  # of names that only the compiler finds
         return inspect.get_annotations(func)
 
@@ -701,7 +707,7 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         raise RuntimeError(f"Error launching kernel '{kernel.key}', passed {len(given)} arguments but kernel requires "
                            f"{len(kernel.parameters)}.")
     device, copies = _devices.get_device("cpu" if on_host else None), []
-    given = [_packing.taken(kernel.kinds.get(name), _accepted(kernel, name, value), device, copies)
+    given = [_packing.taken(name, kernel.kinds.get(name), _accepted(kernel, name, value), device, copies)
              for name, value in zip(kernel.parameters, given)]
     values = [_value(value) for value in given]
     dims = _dims(dim)
@@ -768,6 +774,9 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     _bounds.check_extents(kernel, dim)
     _check_clusters(word, kernel, dim, block_dim, device, max_blocks)
     _access.check_launch(kernel, [*inputs, *outputs], device)
+    if _graphs.is_capturing(device):  # of what the arrays say now
+        given = _packing.described_now(kernel, [*inputs, *outputs], device)
+        inputs, outputs = given[: len(inputs)], given[len(inputs) :]
     if kernel.is_ordered() and device.is_cuda:
         if _graphs.is_saved():
             raise WarpDeterminismError(f"cannot serialize the deterministic kernel '{kernel.key}' with APIC")
@@ -804,7 +813,9 @@ class Launch:
         if adjoint:
             self.gradients[index] = value
         else:
-            self.values[index] = _accepted(self.kernel, self.kernel.parameters[index], value)
+            name = self.kernel.parameters[index]
+            self.values[index] = _accepted(self.kernel, name, value)
+            _packing.check_descriptor(self.kernel, name, value)
             self.raw.discard(index)
 
     def set_param_by_name(self, name, value, adjoint=False):

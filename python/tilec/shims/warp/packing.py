@@ -6,6 +6,7 @@ import numpy
 
 from warp import arrays as _arrays
 from warp import codes as _codes
+from warp import descriptors as _descriptors
 from warp import fabric as _fabric
 from warp import types as _types
 from warp.arrays import array, array_annotation_base, array_t
@@ -38,7 +39,7 @@ def infer_argument_types(values, templates, names=None):
 
 
 def _inferred(value, template, name):
-    unknown = TypeError(f"argument '{name}' is of {type(value).__name__}, which tells no type of a kernel's")
+    unknown = TypeError(f"Unable to infer what type argument '{name}' is of: it is given as {type(value).__name__}")
     if value is None:
         if isinstance(template, _arrays.fixed_annotation):
             return template
@@ -111,7 +112,10 @@ def _packed(kernel, kind, where, value, device, adjoint):
         raise RuntimeError(f"{where} {why}")
     if value.device != device:
         raise RuntimeError(f"{where}: trying to launch on device='{device}', but input array is on device='{value.device}'.")
-    return value.__ctype__()
+    try:
+        return _descriptors.of(value)
+    except TypeError as error:
+        raise RuntimeError(f"{where}: {error}") from None
 
 
 def check_family(kernel, kind, name, value):
@@ -120,6 +124,15 @@ def check_family(kernel, kind, name, value):
     if found is not None and not isinstance(kind, _arrays.fixed_annotation) and found is not _codes.concrete_array_type(kind):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects an array of type {type_repr(kind)}, "
                            f"but passed value has type {type(value).__name__}.")
+
+
+def check_descriptor(kernel, name, value):
+    """What a class of the program's says of an array is right."""
+    if _family_of(value, kernel.key) is not None:
+        try:
+            _descriptors.of(value)
+        except TypeError as error:
+            raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}': {error}") from None
 
 
 def mismatch(kernel, values):
@@ -137,7 +150,7 @@ def mismatch(kernel, values):
 def _mismatch(kind, value):
     """Of an array: what it is that a parameter is not for, or None."""
     if isinstance(kind.dtype, (_Type, Struct)) and value.dtype is not kind.dtype:
-        return f"expects an array of {type_repr(kind.dtype)}, and is given one of {type_repr(value.dtype)}"
+        return f"expects an array with dtype {type_repr(kind.dtype)}, and is given one of {type_repr(value.dtype)}"
     if kind.ndim not in (Any, value.ndim):
         return f"expects an array with {kind.ndim} dimension(s) but the passed array has {value.ndim} dimension(s)."
     return None
@@ -160,15 +173,27 @@ def check_annotations(name, annotations):
 # ---- what a kernel works on ----
 
 
-def taken(kind, value, device, copies):
+def described_now(kernel, values, device):
+    """The arrays that classes of the program's say."""
+    if all([type(value) is array or _family_of(value, kernel.key) is None for value in values]):
+        return values
+    return [value if _family_of(value, kernel.key) is None else _descriptors.described(value, name, kernel.kinds.get(name), device)
+            for name, value in zip(kernel.parameters, values)]
+
+
+def taken(name, kind, value, device, copies):
     """The array that a kernel is given: of Fabric's a copy, which `copies` gets beside it; of C's description, or another program's,
     one on the same memory."""
     exact = type(value)
+    if isinstance(value, StructInstance):
+        return _taken_fields(name, value, device, copies)
     if exact is array or value is None or kind is not Any and not isinstance(kind, array_annotation_base):
         return value
     if exact is array_t and kind is not Any:
         return value.array_of(kind, device) if value.data else None
     family = resolve_family(value)
+    if family is not None:
+        value = _descriptors.described(value, name, kind, device)
     if family is not None and issubclass(family, _fabric._Whole):
         copy = array(value.numpy(), dtype=value.dtype, device=value.device)
         copies.append((value, copy))
@@ -176,6 +201,22 @@ def taken(kind, value, device, copies):
     if family is None and kind is not Any and not isinstance(value, numpy.ndarray) and exact.__module__.partition(".")[0] != "torch":
         return _of_interface(value, kind, device)
     return value
+
+
+def _taken_fields(name, value, device, copies):
+    """A struct with the arrays that the kernel works on; it itself where they are its own."""
+    made = {}
+    for field, kind in value._struct.vars.items():
+        held = value.__dict__[field]
+        if type(held) is not array and (isinstance(held, StructInstance) or held is not None and resolve_family(held) is not None):
+            found = taken(f"{name}.{field}", kind, held, device, copies)
+            if found is not held:
+                made[field] = found
+    if not made:
+        return value
+    other = object.__new__(type(value))
+    other.__dict__.update({**value.__dict__, **made})
+    return other
 
 
 def _of_interface(value, kind, device):

@@ -630,7 +630,8 @@ def vector(length, dtype=float):
 
 def matrix(shape, dtype=float):
     if len(shape) != 2:
-        raise ValueError(f"a matrix has two extents, not {tuple(shape)}")
+        count = f"{len(shape)} dimension{'s' * (len(shape) != 1)}"
+        raise ValueError(f"Matrix shape must have exactly two dimensions, got {count} in shape {tuple(shape)}")
     return _numbers("matrix", shape, dtype)
 
 
@@ -688,9 +689,10 @@ class StructInstance:
     def __setattr__(self, name, value):
         if name not in self._struct.vars:
             raise RuntimeError(f"{name} is not defined as an attribute of {self._struct.key}")
+        held = _field(self._struct, name, self._struct.vars[name], value)
         if hasattr(self._struct.vars[name], "ndim"):
             self.__dict__[f"_{name}_grad"] = getattr(value, "grad", None)
-        self.__dict__[name] = _field(self._struct, name, self._struct.vars[name], value)
+        self.__dict__[name] = held
 
     def __getattr__(self, name):
         raise AttributeError(f"{self._struct.key!r} has no field {name!r}")
@@ -832,6 +834,12 @@ def _check_array_field(name, kind, value):
         raise TypeError(f"Struct field '{name}' expects dtype {type_repr(wanted)}, got {type_repr(value.dtype)}")
     if value.ndim != kind.ndim:
         raise TypeError(f"Struct field '{name}' expects an array with {kind.ndim} dimension(s), got {value.ndim} dimension(s)")
+    from warp import descriptors
+
+    try:
+        descriptors.of(value)
+    except Exception as error:  # of the program's, whatever it is
+        raise TypeError(f"Struct field '{name}': {error}") from error
 
 
 def _is_array(kind):

@@ -9,6 +9,7 @@ import types
 from warp import bsr as _bsr
 from warp import builds as _builds
 from warp import captures as _captures
+from warp import coloring as _coloring
 from warp import devices as _devices
 from warp import driver as _driver
 from warp import graphs as _graphs
@@ -114,6 +115,29 @@ def _set_error_output(enabled):
     _says_errors[0] = bool(enabled)
 
 
+def _told(failure, function):
+    """As C has it: what is given in the place of an error, whose text runtime.get_error_string() is."""
+
+    def call(*args):
+        try:
+            return function(*args)
+        except RuntimeError as error:
+            _builds.tell_error(str(error))
+            return failure
+
+    return call
+
+
+def _init_version(version):
+    import warp
+
+    if version.decode() != warp.__version__:
+        raise RuntimeError(f"Version mismatch detected: the package is {version.decode()}, and its library {warp.__version__}")
+    return 0
+
+
+core.wp_init = _told(-1, _init_version)
+core.wp_graph_coloring, core.wp_balance_coloring = _told(-1, _coloring.native_assign), _told(-1.0, _coloring.native_balance)
 core.wp_apic_state_save, core.wp_apic_register_mesh = _captures.state_save, lambda capture, mesh: False
 for _where, _place in (("host", "cpu"), ("device", None)):
     setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", functools.partial(_bsr.matrix_from_triplets, _place))
