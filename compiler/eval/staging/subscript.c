@@ -140,7 +140,7 @@ static Value *slice_stride(Eval *eval, Object *step, Span at)
     stride = stage_cast(eval, stride, DTYPE_i64);
     Value *is_step = build_cmp(&eval->builder, "ne", stride, wide_number(eval, 0));
     Op *check = build_op(&eval->builder, OP_check, 1, &is_step, 0, NULL);
-    op_set_text(check, ATTR_text, intern_text(eval->session->names, "the step of a slice is 0"));
+    op_set_text(check, ATTR_text, intern_text(eval->session->names, "slice step cannot be zero"));
     return stride;
 }
 
@@ -192,11 +192,11 @@ static bool read_step(Eval *eval, const Subscript *subscript, const Object *step
         part->step = step->as.integer;
         return true;
     }
-    FAIL(eval, slice_step, subscript->at, of_view ? "a view" : "a tile",
-         of_view ? subscript->extents != NULL
-                       ? "a number other than 0"
-                       : "a positive number that is known when the kernel is compiled"
-                 : "1");
+    if (of_view && step->kind == OBJECT_INT && step->as.integer == 0)
+        raise_python(eval, "ValueError", "Slice step cannot be zero", subscript->at);
+    else
+        FAIL(eval, slice_step, subscript->at, of_view ? "a view" : "a tile",
+             of_view ? "a positive number that is known when the kernel is compiled" : "1");
     return false;
 }
 

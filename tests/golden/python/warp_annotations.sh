@@ -220,6 +220,36 @@ halves = wp.zeros(2, dtype=wp.float16)
 wp.launch(made_for(wp.float16), dim=2, inputs=[halves])
 print(halves.numpy(), made_for(wp.vec2).kinds["x"], wp.array().dtype, wp.array().ndim, wp.indexedarray(dtype=float).type)
 
+# ---- references ----
+print(wp.ref[int], wp.ref[wp.vec3].value_type.__name__, wp.ref[int] == wp.ref[wp.int32], len({wp.ref[int], wp.ref[wp.int32], wp.ref[float]}))
+
+
+@wp.func
+def one_more(x: wp.ref[int]):
+    x += 1
+
+
+@wp.kernel
+def count_up(x: wp.array[int]):
+    one_more(x[wp.tid()])
+
+
+wp.launch(count_up, dim=4, inputs=[ints])
+print(ints.numpy())
+
+
+def by_value():
+    @wp.func
+    def one_less(x: int) -> int:
+        return x - 1
+
+    @wp.func
+    def one_less(x: wp.ref[int]):
+        x -= 1
+
+
+told(by_value)
+
 # ---- options ----
 print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())
 END

@@ -38,7 +38,7 @@ from warp._src.logger import (  # noqa: F401
 )
 from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
-from warp.types import StructInstance, matrix, quaternion, struct, transformation, vector  # noqa: F401
+from warp.types import StructInstance, matrix, quaternion, ref, struct, transformation, vector  # noqa: F401
 
 for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
                 _textures):
@@ -143,7 +143,7 @@ clear_lto_cache = clear_kernel_cache
 
 
 class _Warp(_modules.DialectModule):
-    described = frozenset(["tile_stack", "ref", "Int", "Float", "Scalar"])
+    described = frozenset(["tile_stack", "Int", "Float", "Scalar"])
 
     def __getattr__(self, name):
         if name == "tile":

@@ -56,7 +56,7 @@ class Function:
         if _is_of_other_text(earlier, function):
             forget_all()
             earlier = None
-        known[self.key] = self
+        namesake, known[self.key] = known.get(self.key), self
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
         annotations = _annotations(function)
@@ -65,6 +65,7 @@ class Function:
         self.__signature__ = inspect.signature(function)
         names = [name for name in self.__signature__.parameters if name in annotations]
         self.input_types = {name: as_type(annotations[name]) if isinstance(annotations[name], type) else annotations[name] for name in names}
+        _check_references(self, namesake)
         same = earlier is not None and earlier.input_types == self.input_types
         self.earlier = [] if earlier is None or same else [*earlier.earlier, earlier]  # of the same name, of other types
 
@@ -106,6 +107,18 @@ class Function:
         if count > expected and not found.func.__code__.co_flags & inspect.CO_VARARGS:
             raise RuntimeError(f"Invalid number of arguments for function '{self.key}', expected {expected}, got {count}")
         return found.func(*args, **kwargs)
+
+
+def _check_references(function, earlier):
+    """Two functions of one name are told apart by more than what they write in its place."""
+
+    def types_of(one):
+        return [getattr(kind, "value_type", kind) for kind in one.input_types.values()]
+
+    if earlier is None or earlier.func.__qualname__ != function.func.__qualname__ or earlier.input_types == function.input_types:
+        return
+    if list(earlier.input_types) == list(function.input_types) and types_of(earlier) == types_of(function):
+        raise RuntimeError(f"function '{function.key}': two of its overloads differ only by wp.ref of a parameter")
 
 
 def _takes(kind, value):

@@ -792,6 +792,42 @@ class StructInstance:
         return made
 
 
+class Reference:
+    """What wp.ref[T] says of a parameter: what it is given is written in its place."""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype):
+        self.dtype = as_type(dtype)
+
+    @property
+    def value_type(self):
+        return self.dtype
+
+    def __eq__(self, other):
+        return type(other) is Reference and self.dtype == other.dtype
+
+    def __hash__(self):
+        return hash((Reference, self.dtype))
+
+    def __repr__(self):
+        return f"wp.ref[{type_repr(self.dtype)}]"
+
+    def __tile_text__(self):
+        return _Text(_warp(), ".ref[", _text_of(self.dtype), "]")
+
+
+class _References:
+    def __getitem__(self, dtype):
+        return Reference(dtype)
+
+    def __tile_text__(self):
+        return _Text(_warp(), ".ref")
+
+
+ref = _References()
+
+
 def _field(struct, name, kind, value):
     """What is kept of a value that is given to the field."""
     if isinstance(kind, _Composite):
