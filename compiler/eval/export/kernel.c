@@ -231,6 +231,18 @@ static Object *stage_parameter(Eval *eval, const KernelParameter *parameter, int
     return object_ir(eval, kernel_add_parameter(kernel, parameter->name, type, parameter->span));
 }
 
+/* What the function has the parameter as: a name of its own, or an item of its rest. */
+static void bind_parameter(Eval *eval, Scope *scope, size_t index, Object *object)
+{
+    const Signature *signature = eval->staging->signature;
+    const KernelParameter *parameter = &signature->parameters.data[index];
+    if (index - signature->rest_first < signature->rest_count)
+        eval->staging->rest->as.list.items[index - signature->rest_first] = object;
+    else
+        binding_put(eval, bindings_make(eval, &scope->bindings, parameter->name), object,
+                    parameter->span);
+}
+
 /* What the call makes comes behind what it is given. */
 static bool stage_results(Eval *eval, Scope *scope)
 {
@@ -243,8 +255,7 @@ static bool stage_results(Eval *eval, Scope *scope)
         Object *object =
             result_new(eval, parameter->name, parameter->tensor->dtype, parameter->tensor->rank,
                        extents, parameter->span, parameter->result_order);
-        binding_put(eval, bindings_make(eval, &scope->bindings, parameter->name), object,
-                    parameter->span);
+        bind_parameter(eval, scope, i, object);
     }
     return true;
 }
@@ -254,6 +265,8 @@ static bool stage_parameters(Eval *eval, Scope *scope)
     const Signature *signature = eval->staging->signature;
     Kernel *kernel = eval->staging->kernel;
     Object *rest = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    for (size_t i = 0; i < signature->rest_count; i++) list_append(eval, rest, eval->none);
+    eval->staging->rest = rest;
     if (signature->rest != NULL)
         binding_put(eval, bindings_make(eval, &scope->bindings, signature->rest), rest, eval->at);
     for (size_t i = 0; i < signature->parameters.count; i++) {
@@ -262,11 +275,7 @@ static bool stage_parameters(Eval *eval, Scope *scope)
         Object *object =
             stage_parameter(eval, parameter, (int)i, eval->staging->specialisation->keys[i]);
         if (object == NULL) return false;
-        if (i - signature->rest_first < signature->rest_count)
-            list_append(eval, rest, object);
-        else
-            binding_put(eval, bindings_make(eval, &scope->bindings, parameter->name), object,
-                        parameter->span);
+        bind_parameter(eval, scope, i, object);
         while (eval->staging->parameter_arguments.count < (size_t)kernel->parameter_count)
             vec_push(eval->arena, &eval->staging->parameter_arguments, (int)i);
     }

@@ -230,8 +230,10 @@ Object *core_dot(Eval *eval, const Bound *bound)
     if (c == NULL) return NULL;
     const DType inner = dot_inner(a->type->dtype, c->type->dtype);
     Value *dot = build3(&eval->builder, OP_dot, a, b, stage_cast(eval, c, inner));
-    if (a->type->dtype == DTYPE_f32 && !argument_absent(bound->values[5]))
-        op_set_int(dot->op, ATTR_tf32, 1);
+    bool tf32 = false;
+    if (!argument_absent(bound->values[5]) && !object_truth(eval, bound->values[5], &tf32))
+        return NULL;
+    if (tf32 && a->type->dtype == DTYPE_f32) op_set_int(dot->op, ATTR_tf32, 1);
     for (int i = 0; i < 2; i++) {
         bool flag = false;
         if (!argument_absent(bound->values[6 + i]) &&

@@ -141,6 +141,7 @@ typedef struct Staging { /* of the kernel that is being staged */
     int64_t threads[3];        /* of the open launch */
     VEC(Result) results;
     const Signature *signature;
+    Object *rest; /* what the function takes as *arguments: a tuple */
     VEC(int) parameter_arguments, tensor_arguments; /* of the Specialisation, as they come */
     Map symbols;                                    /* names of extents -> Object: what they are */
     /* Names of extents of tensors that are declared in the body -> what a look ahead found: an INT,

@@ -6,6 +6,8 @@ import inspect
 from tilec import modules as _modules
 from tilec import session, source
 from tilec.session import Remote, Text
+from tvm.target import Target
+
 from tilelang.kernels import HostKernel, JITKernel, Listing, PrimFunc, has_prim_func, is_of_host, specialised
 
 
@@ -16,7 +18,7 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
         return func
     if not isinstance(func, PrimFunc):
         raise TypeError(f"tilelang.compile: a T.prim_func is needed, not {func!r}")
-    kind = HostKernel if is_of_host(target) else JITKernel
+    kind = HostKernel if is_of_host(Target.current() if target is None else target) else JITKernel
     return kind(func.__tile_remote__(), func.parameters, func, out_idx, target=target)
 
 

@@ -193,11 +193,15 @@ class Listing(Compiled):
 class JITKernel(Listing):
     """A compiled kernel, called with its tensors; what it was told to return it makes."""
 
+    of_host = False
+
     def __init__(self, remote=None, parameters=(), prim_func=None, out_idx=None, config=None, target=None, func=None, **options):
         if func is not None or isinstance(remote, PrimFunc):  # as programs make one: of a function, and what it is to return
             prim_func = func if func is not None else remote
             out_idx = parameters if parameters != () else out_idx
             remote, parameters = prim_func.__tile_remote__(), prim_func.parameters
+        if self.of_host:
+            remote = Remote(Text(remote, ".hosted()"))
         if out_idx is not None:
             if prim_func is not None and "tilelang_out_idx" in prim_func.attrs:
                 raise ValueError(f"Out index conflict: {prim_func.__name__} returns what it makes, and out_idx is {out_idx}")
@@ -273,6 +277,8 @@ def is_of_host(target):
 
 class HostKernel(JITKernel):
     """What is to run on the host is run by the emulator, in the host's memory."""
+
+    of_host = True
 
     def __init__(self, *arguments, **options):
         with session.the.on_host():

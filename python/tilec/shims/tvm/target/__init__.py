@@ -6,7 +6,9 @@ from tilec import modules as _modules
 
 
 class Target:
-    """A name, and what it is said to have."""
+    """A name, and what it is said to have; within it, what does not name another is compiled for it."""
+
+    entered = []
 
     def __init__(self, name="cuda", host=None):
         self.attrs = dict(name) if isinstance(name, dict) else {}
@@ -16,10 +18,17 @@ class Target:
         self.host = host
 
     def __enter__(self):
+        self.entered.append(self)
         return self
 
     def __exit__(self, *ignored):
-        return None
+        self.entered.pop()
+
+    @classmethod
+    def current(cls, allow_none=True):
+        if not cls.entered and not allow_none:
+            raise ValueError("no target is entered")
+        return cls.entered[-1] if cls.entered else None
 
     def __str__(self):
         return str(self.name)

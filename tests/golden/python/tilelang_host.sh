@@ -1,0 +1,58 @@
+# What TileLang's programs compile for a processor of the host: a block that does not say has one thread, so what threads do alike is done once;
+# its arrays may be large, and products are those of its numbers.
+needs numpy torch
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cat >"$TMP/host.py" <<'END'
+import numpy
+import tilelang
+import tilelang.language as T
+from tilelang import tvm
+
+
+@T.prim_func
+def counted(Start: T.Tensor((1,), "float32"), B: T.Tensor((1,), "float32"), P: T.Tensor((4,), "float32")):
+    with T.Kernel(1):
+        B[0] = Start[0]
+        for i in T.serial(4):
+            P[i] = T.atomic_add(B[0], 3, return_prev=True)
+
+
+start = numpy.full(1, 1.5, numpy.float32)
+total, before = tilelang.compile(counted, out_idx=[1, 2], target="c")(start)
+print(numpy.from_dlpack(total), numpy.from_dlpack(before))
+
+total, before = numpy.zeros(1, numpy.float32), numpy.zeros(4, numpy.float32)
+with tvm.target.Target("c"):
+    print(tvm.target.Target.current().kind.name)
+    tilelang.compile(counted)(start, total, before)
+print(total, before, tvm.target.Target.current())
+
+
+@T.prim_func
+def product(A: T.Tensor((64, 64), "float32"), B: T.Tensor((64, 64), "float32"), C: T.Tensor((64, 64), "float32")):
+    with T.Kernel(1):
+        a = T.alloc_local((64, 64), "float32")
+        b = T.alloc_local((64, 64), "float32")
+        c = T.alloc_local((64, 64), "float32")
+        T.clear(c)
+        T.copy(A, a)
+        T.copy(B, b)
+        T.gemm(a, b, c)
+        T.copy(c, C)
+
+
+x = numpy.random.default_rng(1).standard_normal((64, 64), numpy.float32)
+y = numpy.zeros_like(x)
+tilelang.compile(product, target="llvm")(x, x, y)
+print(abs(y - x @ x).max() < 1e-4)
+
+
+@T.prim_func
+def alone(A: T.Tensor((4,), "float32"), B: T.Tensor((4,), "float32"), n: T.int32):
+    for i in T.serial(n):
+        B[i] = A[i] + 1.0
+
+
+print(numpy.from_dlpack(tilelang.compile(alone, out_idx=[1])(numpy.arange(4, dtype=numpy.float32), 4)))
+END
+cd "$TMP" && python3 -m tilec run host.py
