@@ -123,6 +123,7 @@ Object *core_decorated(Eval *eval, const Bound *bound)
 typedef struct Adjoints {
     Eval *eval;
     Name adjoint;
+    Map aliases; /* names that were given parameters, or parts of them */
 } Adjoints;
 
 static Name adjoint_name(Eval *eval, Name name)
@@ -138,21 +139,41 @@ static Node *name_node(Eval *eval, Name name, Span span)
 }
 
 /* That of a parameter, or of a part of one: x, x.part, x[i]; NULL: of none. */
-static Node *adjoint_of(Eval *eval, Node *node)
+static Node *adjoint_of(const Adjoints *adjoints, Node *node)
 {
-    if (node->kind == NODE_Name)
-        return name_node(eval, adjoint_name(eval, NODE_AS(Name, node)->id), node->span);
+    Eval *eval = adjoints->eval;
+    if (node->kind == NODE_Name) {
+        const Name name = NODE_AS(Name, node)->id;
+        Node *known = map_get(&adjoints->aliases, name);
+        return known != NULL ? known : name_node(eval, adjoint_name(eval, name), node->span);
+    }
     if (node->kind == NODE_Attribute) {
         NodeAttribute *copy = arena_new_of(eval->arena, NodeAttribute);
         *copy = *NODE_AS(Attribute, node);
-        copy->value = adjoint_of(eval, copy->value);
+        copy->value = adjoint_of(adjoints, copy->value);
         return copy->value != NULL ? &copy->base : NULL;
     }
     if (node->kind != NODE_Subscript) return NULL;
     NodeSubscript *copy = arena_new_of(eval->arena, NodeSubscript);
     *copy = *NODE_AS(Subscript, node);
-    copy->value = adjoint_of(eval, copy->value);
+    copy->value = adjoint_of(adjoints, copy->value);
     return copy->value != NULL ? &copy->base : NULL;
+}
+
+static bool is_path(const Node *node)
+{
+    while (node->kind == NODE_Attribute) node = NODE_AS(Attribute, node)->value;
+    return node->kind == NODE_Name;
+}
+
+/* name = x.part: adjoint[name] is adjoint[x.part]. */
+static void note_alias(Adjoints *adjoints, const Node *node)
+{
+    const NodeAssign *assign = NODE_AS(Assign, node);
+    const Node *target = assign->targets.count == 1 ? assign->targets.items[0] : NULL;
+    if (target == NULL || target->kind != NODE_Name || !is_path(assign->value)) return;
+    map_set(adjoints->eval->arena, &adjoints->aliases, NODE_AS(Name, target)->id,
+            adjoint_of(adjoints, assign->value));
 }
 
 static Node *name_adjoint(void *context, Node *node)
@@ -161,11 +182,12 @@ static Node *name_adjoint(void *context, Node *node)
     if (node->kind == NODE_Subscript) {
         const NodeSubscript *subscript = NODE_AS(Subscript, node);
         Node *found = is_name(subscript->value, adjoints->adjoint)
-                          ? adjoint_of(adjoints->eval, subscript->slice)
+                          ? adjoint_of(adjoints, subscript->slice)
                           : NULL;
         if (found != NULL) return found;
     }
     node_replace(node, name_adjoint, adjoints);
+    if (node->kind == NODE_Assign) note_alias(adjoints, node);
     return node;
 }
 
@@ -195,7 +217,7 @@ static const Node *with_adjoints(Eval *eval, const NodeFunctionDef *def)
 {
     NodeFunctionDef *copy = arena_new_of(eval->arena, NodeFunctionDef);
     Nodearguments *arguments = arena_new_of(eval->arena, Nodearguments);
-    Adjoints adjoints = {eval, intern_text(eval->session->names, "adjoint")};
+    Adjoints adjoints = {.eval = eval, .adjoint = intern_text(eval->session->names, "adjoint")};
     const Nodes parameters = NODE_AS(arguments, def->args)->args;
     *arguments = *NODE_AS(arguments, def->args);
     *copy = *def;

@@ -2,6 +2,7 @@
 
 import ast
 import ctypes
+import functools
 import inspect
 import math
 import re
@@ -27,6 +28,7 @@ from warp import access as _access
 from warp import bounds as _bounds
 from warp import builds as _builds
 from warp import checks as _checks
+from warp import determinism as _determinism
 from warp import devices as _devices
 from warp import graphs as _graphs
 from warp import packing as _packing
@@ -37,6 +39,7 @@ from warp import types
 from warp import words as _words
 from warp.adjoint import Adjoint
 from warp.arrays import array, array_annotation, array_annotation_base
+from warp.determinism import WarpDeterminismError
 from warp.digest import Digest
 from warp._src.logger import log_info, log_warning
 from warp.types import Struct, StructInstance, _Composite, _Type, as_type, scalar_base
@@ -175,12 +178,19 @@ def func_native(snippet, adj_snippet=None, replay_snippet=None):
     return _Native
 
 
-def func_grad(forward):
-    return lambda given: given
+def _belonging(attribute):
+    """func_grad or func_replay: what is said of a function, the compiler finds in the text."""
+    def of(forward):
+        def kept(given):
+            setattr(forward, attribute, given)
+            return given
+
+        return kept
+
+    return of
 
 
-def func_replay(forward):
-    return lambda given: given
+func_grad, func_replay = _belonging("gradient"), _belonging("replay")
 
 
 _OF_OTHER_ARRAY = re.compile(r"\[E0(439|440)\]")  # an argument of another type or rank
@@ -699,8 +709,17 @@ def _check_threads(kernel, dim, block_dim):
                            "Warp CUDA error 1: invalid argument")
 
 
-@_graphs.recorded
 def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device=None):
+    if kernel.is_ordered():
+        given = [*inputs, *outputs]
+        gradients = [*adj_inputs, *adj_outputs]
+        _determinism.check_launch(kernel.of(given), given, gradients if len(gradients) == len(given) else [None] * len(given), _dims(dim),
+                                  _devices.get_device(device), adjoint)
+    _run(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device)
+
+
+@_graphs.recorded
+def _run(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device=None):
     _check_threads(kernel, dim, block_dim)
     device = _devices.get_device(device)
     if type(block_dim) is int and (device.context, block_dim) not in kernel.module.execs:
@@ -790,11 +809,8 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
     if _graphs.is_capturing(device):  # of what the arrays say now
         given = _packing.described_now(kernel, [*inputs, *outputs], device)
         inputs, outputs = given[: len(inputs)], given[len(inputs) :]
-    if kernel.is_ordered() and device.is_cuda:
-        if _graphs.is_saved():
-            raise WarpDeterminismError(f"cannot serialize the deterministic kernel '{kernel.key}' with APIC")
-        if math.prod(_dims(dim)) > MOST_THREADS:
-            raise WarpDeterminismError(f"the deterministic kernel '{kernel.key}' supports at most 2^31 - 1 threads, not {dim}")
+    if kernel.is_ordered() and device.is_cuda and _graphs.is_saved():
+        raise WarpDeterminismError(f"cannot serialize the deterministic kernel '{kernel.key}' with APIC")
     if record_tape and not adjoint:
         _tape.note(_tape.launch_record(word, kernel, dim, max_blocks, inputs, outputs, device, block_dim, None))
     with _devices.ScopedStream(stream if isinstance(stream, _devices.Stream) else None, sync_enter=False):
@@ -802,10 +818,6 @@ def _launch(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_d
 
 
 MOST_THREADS = (1 << 31) - 1  # of a launch whose numbers are of 32 bits
-
-
-class WarpDeterminismError(RuntimeError):
-    """What a deterministic kernel is asked that it cannot keep."""
 
 
 class Launch:
