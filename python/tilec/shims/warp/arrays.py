@@ -17,6 +17,7 @@ from warp import driver as _driver
 from warp import graphs as _graphs
 from warp import memory as _memory
 from warp import types as _types
+from warp._src.logger import log_warning
 from warp.types import Struct, StructInstance, _Type, as_type, bfloat16, check_array_shape, element_type, inner_shape, matrix, vector
 
 
@@ -961,6 +962,14 @@ def _check_file(dest, src):
 
 
 @_graphs.recorded
+def from_ptr(ptr, length, dtype=None, shape=None, device=None):
+    """An array where a pointer to memory, which lies at `ptr`, points to."""
+    log_warning("This version of wp.from_ptr() is deprecated: give wp.array() the memory's address as ptr=, with dtype= and shape=",
+                DeprecationWarning, stacklevel=2)
+    at = ctypes.cast(ptr, ctypes.POINTER(ctypes.c_size_t)).contents.value if ptr else 0
+    return array(ptr=at, shape=(length,) if shape is None else shape, dtype=dtype, device=device)
+
+
 def _copied(dest, src):
     dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
 

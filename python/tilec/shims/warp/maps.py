@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import tempfile
 
@@ -14,7 +15,7 @@ from warp import arrays as _arrays
 from warp import types as _types
 from warp.builtins import Builtin, call_kind
 from warp.codes import family_of_class
-from warp.launches import Function, func, launch
+from warp.launches import Function, _is_open, func, launch
 
 _made = {}
 
@@ -98,6 +99,7 @@ def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=
     kinds = [value.dtype if one else _kind_of(value) for value, one in zip(inputs, is_array)]
     known = function if isinstance(function, (Function, Builtin)) else func(function)
     _check_count(function, len(inputs))
+    _check_kinds(known, kinds)
     words = tuple([_word(value) for value in (out if isinstance(out, (list, tuple)) else () if out is None else [out])])
     pattern = [(_word(value), tuple([extent == 1 for extent in value.shape])) if one else None for value, one in zip(inputs, is_array)]
     key = _identity(function), tuple(kinds), len(shape), tuple(pattern), words if any([word != "array" for word in words]) else ()
@@ -142,6 +144,18 @@ def _check_count(function, given):
     code = getattr(getattr(function, "func", function), "__code__", None)
     if code is not None and not code.co_flags & inspect.CO_VARARGS and given > code.co_argcount:
         raise TypeError(f"Number of input arguments ({given}) does not match expected number of function arguments ({code.co_argcount})")
+
+
+def _check_kinds(function, kinds):
+    """Of a function whose parameters have types."""
+    if not isinstance(function, Function):
+        return
+    for one in [function, *function.earlier]:
+        wanted = [one.input_types.get(name) for name in one.__signature__.parameters]
+        if all([_is_open(kind) or not isinstance(kind, _types._Type) or kind is given for kind, given in zip(wanted, kinds)]):
+            return
+    name = re.sub(r"[.<>]", "_", function.func.__qualname__)
+    raise TypeError(f"Function {name} does not support the provided argument types {', '.join([_types.type_repr(kind) for kind in kinds])}")
 
 
 def _is_real(kind):

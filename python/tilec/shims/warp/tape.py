@@ -43,7 +43,13 @@ def note_copy(dest, src):
         return
     marks(src, dest, lambda: _caller())
     if dest.grad is not None and src.grad is not None:
-        note((lambda: _copy_back(dest, src), [dest, src]))
+        note((lambda: _go_back(dest, src), [dest, src]))
+
+
+def _go_back(dest, src):
+    if dest.device.is_cuda != src.device.is_cuda and _graphs.is_capturing():
+        raise RuntimeError("Cannot run CPU/CUDA wp.copy() adjoints during CUDA graph capture: the host's memory is no part of a graph")
+    _copy_back(dest, src)
 
 
 def _caller():

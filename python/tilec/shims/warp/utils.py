@@ -30,6 +30,9 @@ def _scalar(array):
 # ---- scans ----
 
 
+_SCANNED = {_types.int32: "int", _types.int64: "int64", _types.float32: "float", _types.float64: "double"}
+
+
 @_graphs.recorded
 def array_scan(in_array, out_array, inclusive=True):
     """Sums of all elements so far; without the own one if it is exclusive."""
@@ -38,15 +41,24 @@ def array_scan(in_array, out_array, inclusive=True):
         raise RuntimeError(f"In and out array storage sizes do not match ({in_array.size} vs {out_array.size})")
     if not _types.types_equal(in_array.dtype, out_array.dtype):
         raise RuntimeError(f"In and out array data types do not match ({_named(in_array.dtype)} vs {_named(out_array.dtype)})")
-    if _scalar(in_array) not in (_types.int32, _types.int64, _types.float32, _types.float64):
+    if _scalar(in_array) not in _SCANNED:
         raise RuntimeError(f"Unsupported data type: {_named(in_array.dtype)}")
     if in_array.size == 0:
         return
+    from warp._src import context  # whose functions a program may have put others in the place of
+
+    kind, place = _scalar(in_array), "device" if in_array.device.is_cuda else "host"
+    if not getattr(context.runtime.core, f"wp_array_scan_{_SCANNED[kind]}_{place}")(in_array, out_array, inclusive):
+        raise RuntimeError(f"the sums of an array of {_named(in_array.dtype)} could not be computed on {in_array.device}")
+
+
+def scan(in_array, out_array, inclusive):
     values = in_array.numpy()
     sums = numpy.cumsum(values, axis=0, dtype=values.dtype)
     if not inclusive:
         sums = numpy.concatenate([numpy.zeros_like(sums[:1]), sums[:-1]])
     out_array.store(sums)
+    return True
 
 
 # ---- sorts ----

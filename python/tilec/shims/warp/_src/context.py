@@ -101,6 +101,12 @@ def _end_recording(capture):
         _graphs._open[-1]._apic_capture = None
 
 
+def _scan(*given):
+    from warp import utils
+
+    return utils.scan(*given)
+
+
 def _as_c(result, kinds, function):
     """As C has it, with the types of what it takes and gives."""
     made = ctypes.CFUNCTYPE(result, *kinds)(function)
@@ -142,6 +148,8 @@ core.wp_apic_state_save, core.wp_apic_register_mesh = _captures.state_save, lamb
 for _where, _place in (("host", "cpu"), ("device", None)):
     setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", functools.partial(_bsr.matrix_from_triplets, _place))
     setattr(core, f"wp_bsr_transpose_{_where}", functools.partial(_bsr.transpose, _place))
+    for _kind in ("int", "int64", "float", "double"):
+        setattr(core, f"wp_array_scan_{_kind}_{_where}", _scan)
 core.wp_is_error_output_enabled, core.wp_set_error_output_enabled = lambda: _says_errors[0], _set_error_output
 core.wp_cuda_device_get_graph_mem_current = _as_c(ctypes.c_uint64, [ctypes.c_int], _driver.graph_memory)
 core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_graph_memory)

@@ -1,0 +1,104 @@
+# What Warp refuses of tiles, functions that are mapped and copies in a capture, with its words; sums into tiles that are stretched; old names.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
+cd "$TMP"
+cat >refused.py <<'END'
+import ctypes
+
+import numpy
+import warp as wp
+
+
+def told(function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except (RuntimeError, ValueError, TypeError) as error:
+        print(str(error).splitlines()[-1])
+
+
+# ---- tiles ----
+@wp.kernel
+def index_beside_slice(x: wp.array2d[float]):
+    t = wp.tile_load(x, shape=(8, 8))
+    wp.tile_store(x, t[wp.tile_arange(0, 4, dtype=int), 1:5])
+
+
+@wp.kernel
+def reshaped_gaps(x: wp.array2d[float], y: wp.array[float]):
+    t = wp.tile_load(x, shape=(8, 8))
+    wp.tile_store(y, wp.tile_reshape(t[::2, ::2], shape=(16,)))
+
+
+@wp.kernel
+def reshaped_rows(x: wp.array2d[float], y: wp.array[float]):
+    t = wp.tile_load(x, shape=(8, 8))
+    wp.tile_store(y, wp.tile_reshape(t[2:4], shape=(16,)))
+
+
+@wp.kernel
+def changed_rows(x: wp.array2d[float]):
+    t = wp.tile_load(x, shape=(8, 8))
+    t[0:4, :] += wp.tile_ones(shape=(4, 8), dtype=float)
+    wp.tile_store(x, t)
+
+
+@wp.kernel
+def open_end(x: wp.array2d[float], n: int):
+    t = wp.tile_load(x, shape=(8, 8))
+    wp.tile_store(x, wp.tile_view(t, offset=(slice(0, n, 1),)))
+
+
+@wp.kernel
+def narrow_sum(x: wp.array[wp.int8]):
+    wp.tile_atomic_add(x, wp.tile_load(x, shape=8))
+
+
+@wp.kernel
+def into_stretched(bias: wp.array[float], x: wp.array2d[float], out: wp.array2d[float]):
+    row = wp.tile_load(bias, shape=4)
+    total = wp.tile_broadcast(row, shape=(3, 4))
+    wp.tile_axpy(2.0, wp.tile_load(x, shape=(3, 4)), total)
+    wp.tile_store(out, total)
+
+
+x, y = wp.array(numpy.arange(64.0).reshape(8, 8), dtype=float), wp.zeros(16, dtype=float)
+for kernel, given in ((index_beside_slice, [x]), (reshaped_gaps, [x, y]), (changed_rows, [x]), (open_end, [x, 2]),
+                      (narrow_sum, [wp.zeros(8, dtype=wp.int8)])):
+    told(wp.launch_tiled, kernel, dim=[1], inputs=given, block_dim=32)
+wp.launch_tiled(reshaped_rows, dim=[1], inputs=[x, y], block_dim=32)
+print(y.numpy().tolist() == [float(i) for i in range(16, 32)])
+out = wp.zeros((3, 4), dtype=float)
+wp.launch_tiled(into_stretched, dim=[1], inputs=[wp.array([1.0, 2.0, 3.0, 4.0]), x[:3, :4], out], block_dim=32)
+print(out.numpy().tolist())
+
+
+# ---- functions that are mapped ----
+@wp.func
+def of_int(i: int):
+    return i
+
+
+told(wp.map, of_int, y)
+print(wp.map(of_int, wp.array([1, 2], dtype=int)).numpy())
+
+# ---- copies in a capture ----
+there, here = wp.ones(3, dtype=float, requires_grad=True), wp.ones(3, dtype=float, requires_grad=True, device="cpu")
+with wp.Tape() as tape:
+    wp.copy(there, here)
+try:
+    with wp.ScopedCapture():
+        tape.backward()
+except RuntimeError as error:
+    print(error, wp.get_device("cuda").is_capturing)
+tape.backward(grads={there: wp.ones(3, dtype=float)})
+print(here.grad.numpy())
+
+# ---- old names ----
+numbers = (ctypes.c_float * 3)(1.0, 2.0, 3.0)
+place = ctypes.pointer(ctypes.c_size_t(ctypes.addressof(numbers)))
+print(wp.from_ptr(ctypes.addressof(place.contents), 3, dtype=float, device="cpu").numpy())
+sums = wp.zeros(4, dtype=int)
+wp.utils.array_scan(wp.ones(4, dtype=int), sums, inclusive=False)
+print(sums.numpy())
+END
+python3 -m tilec run refused.py 2>&1
