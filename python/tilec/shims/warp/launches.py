@@ -2,7 +2,6 @@
 
 import ast
 import ctypes
-import functools
 import inspect
 import math
 import re
