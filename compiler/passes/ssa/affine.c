@@ -318,13 +318,36 @@ static Value *as_mask(Pass *pass, Value *conjunct, const Type *type)
     return build_op(&pass->at, OP_broadcast, 1, &conjunct, 1, &type)->results;
 }
 
+/* Nobody sees of the value what the mask leaves out: all that is made of it is put under the same
+ * mask. */
+static bool is_put_alone(const Value *value, const Value *mask, int depth)
+{
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        if (use->op->code == OP_put && scattered_mask(use->op) == mask &&
+            operand(use->op, value) == value)
+            continue;
+        if (depth == 0 || !op_has(use->op, ELEM) || !op_has(use->op, PURE) ||
+            !is_put_alone(use->op->results, mask, depth - 1))
+            return false;
+    }
+    return true;
+}
+
+/* Rows that go out by way of a shared tile, in which nothing is where there is no row. A strict
+ * build watches who reads that. */
+static bool may_read_whole(const Pass *pass, const Block *block)
+{
+    return block->op->code == OP_gather && block->memory->type->kind == TYPE_SHARED &&
+           !pass->kernel->is_strict && is_put_alone(block->op->results, block->mask, DEPTH);
+}
+
 /* What is left of the mask in *rest. False: the access has to stay what it is. */
 static bool take_mask(Pass *pass, Block *block, Value **rest)
 {
     Conjuncts conjuncts = {0};
     Map seen = {0};
     *rest = NULL;
-    if (!block->mask) return true;
+    if (!block->mask || may_read_whole(pass, block)) return true;
     split_mask(pass, block->mask, &seen, &conjuncts);
     for (size_t i = 0; i < conjuncts.count; i++) {
         Compare compare;
