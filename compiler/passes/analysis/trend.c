@@ -22,6 +22,14 @@ static Trend of_multiple(const Op *op, int dim)
                                                                        : TREND_UNKNOWN;
 }
 
+/* Of a number in memory, by where it lies. */
+static Trend of_element(const Op *op, int dim)
+{
+    for (int i = operand_index(op, indices); i < op->operand_count; i++)
+        if (block_trend(op->operands[i], dim) != TREND_STEADY) return TREND_UNKNOWN;
+    return TREND_STEADY;
+}
+
 Trend block_trend(const Value *value, int dim)
 {
     const Op *op = value->op;
@@ -39,13 +47,22 @@ Trend block_trend(const Value *value, int dim)
     case OP_div:
     case OP_floordiv: return of_multiple(op, dim);
     case OP_cast: return block_trend(operand(op, a), dim);
+    case OP_element_load: return of_element(op, dim);
     default: return TREND_UNKNOWN;
     }
 }
 
+/* Blocks that store nothing have no iterations: of those the others' number says nothing. */
+static const Value *end_of_others(const Op *loop)
+{
+    const Value *end = operand(loop, end);
+    const Op *either = end->op && end->op->code == OP_select ? end->op : NULL;
+    return either && operand(either, b) == operand(loop, begin) ? operand(either, a) : end;
+}
+
 Trend block_trend_of_trips(const Op *loop, int dim)
 {
-    return of_sum(block_trend(operand(loop, end), dim),
+    return of_sum(block_trend(end_of_others(loop), dim),
                   opposite(block_trend(operand(loop, begin), dim)));
 }
 
