@@ -1,11 +1,13 @@
-/* empty_blocks.c: loops of blocks that store nothing do not run.
+/* empty_blocks.c: blocks that store nothing do nothing.
  *
  * Where sequences of several lengths lie behind one another a grid is made for the longest one. A
  * block behind the end of its own, which it reads in memory, stores nothing, as all that it stores
  * lies outside of a view; what it computes for that nobody sees. The loops that compute it with
- * tiles get no iterations there.
+ * tiles get no iterations there, and what comes behind the last of them is in a branch: where sums
+ * are zero, quotients of them take longer than others.
  *
- *     for begin, end    becomes    for begin, (end if a store's tile begins inside, else begin) */
+ *     for begin, end    becomes    for begin, (end if a store's tile begins inside, else begin)
+ *     what follows                 if a store's tile begins inside: what follows */
 #include "passes/analysis/context.h"
 #include "passes/pass.h"
 
@@ -140,17 +142,33 @@ static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, const
     return any;
 }
 
-static void limit(const EmptyBlocks *blocks, Op *loop)
+/* NULL: nothing is known of it. Whether something is stored otherwise. */
+static Value *limit(const EmptyBlocks *blocks, Op *loop)
 {
     Builder builder = builder_before(loop);
     builder.span = loop->span;
     Value *any = stores_anything(blocks, &builder, loop);
-    if (!any) return;
+    if (!any) return NULL;
     Value *end = build3(&builder, OP_select, any, operand(loop, end), operand(loop, begin));
     op_set_operand(loop, operand_index(loop, end), end);
     kernel_remark(blocks->kernel, loop->span,
                   "a loop that does not run in blocks which store nothing, as all of that is "
                   "outside");
+    return any;
+}
+
+/* What comes behind the loop is done where something is stored. */
+static void branch_behind(Op *loop, Value *any)
+{
+    Op *first = op_next(loop);
+    Builder builder = builder_after(loop);
+    builder.span = loop->span;
+    if (!first) return;
+    const Region *branch = build_branch(&builder, any)->regions[0];
+    for (Op *op = first, *next; op; op = next) {
+        next = op_next(op);
+        op_move_before(op, branch->last);
+    }
 }
 
 bool pass_empty_blocks(Kernel *kernel, PassContext *context)
@@ -162,7 +180,9 @@ bool pass_empty_blocks(Kernel *kernel, PassContext *context)
             .kernel = kernel, .arena = kernel->arena, .region = launch_region(op)};
         look(&blocks);
         if (blocks.others || !blocks.stores.count || kernel->is_strict) continue;
-        for (size_t i = 0; i < blocks.loops.count; i++) limit(&blocks, blocks.loops.data[i]);
+        Value *any = NULL;
+        for (size_t i = 0; i < blocks.loops.count; i++) any = limit(&blocks, blocks.loops.data[i]);
+        if (any) branch_behind(vec_last(&blocks.loops), any);
     }
     return true;
 }
