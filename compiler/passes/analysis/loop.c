@@ -16,6 +16,14 @@ int64_t loop_trips(const Op *loop)
     return iterations < INT64_MAX ? (int64_t)iterations + 1 : 0;
 }
 
+Value *loop_condition(const Op *loop)
+{
+    const Op *either = operand(loop, end)->op;
+    return either && either->code == OP_select && operand(either, b) == operand(loop, begin)
+               ? operand(either, condition)
+               : NULL;
+}
+
 int loop_products(const Op *loop)
 {
     int count = 0;

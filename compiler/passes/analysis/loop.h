@@ -6,6 +6,9 @@
 
 /* How often it runs; 0 if that is not known, or never. */
 int64_t loop_trips(const Op *loop);
+/* What does not hold in blocks where it has no iterations, as they store nothing (empty_blocks.c);
+ * NULL: there are no such. */
+Value *loop_condition(const Op *loop);
 /* Products that its body does itself. */
 int loop_products(const Op *loop);
 /* The largest index of a loop whose bounds are numbers, none of which is negative; -1: of another,

@@ -1,6 +1,8 @@
 /* trend.c: monotone functions of a block's index, by the rules for sums, multiples and extremes. */
 #include "passes/analysis/trend.h"
 
+#include "passes/analysis/loop.h"
+
 static Trend of_sum(Trend a, Trend b)
 {
     if (a == TREND_UNKNOWN || b == TREND_UNKNOWN) return TREND_UNKNOWN;
@@ -52,18 +54,12 @@ Trend block_trend(const Value *value, int dim)
     }
 }
 
-/* Blocks that store nothing have no iterations: of those the others' number says nothing. */
-static const Value *end_of_others(const Op *loop)
-{
-    const Value *end = operand(loop, end);
-    const Op *either = end->op && end->op->code == OP_select ? end->op : NULL;
-    return either && operand(either, b) == operand(loop, begin) ? operand(either, a) : end;
-}
-
+/* Of the iterations of blocks that store something. */
 Trend block_trend_of_trips(const Op *loop, int dim)
 {
-    return of_sum(block_trend(end_of_others(loop), dim),
-                  opposite(block_trend(operand(loop, begin), dim)));
+    const Value *end = operand(loop, end);
+    if (loop_condition(loop)) end = operand(end->op, a);
+    return of_sum(block_trend(end, dim), opposite(block_trend(operand(loop, begin), dim)));
 }
 
 bool launch_may_wait(const Op *launch)

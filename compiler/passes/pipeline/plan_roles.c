@@ -8,6 +8,7 @@
 
 #include "passes/layout/matrix.h"
 #include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
 #include "passes/analysis/trend.h"
 
 /* ---- what producers can know ---- */
@@ -539,10 +540,7 @@ static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value 
  * what is known of any of those. */
 static int64_t most_between(FactTable *facts, const Value *begin, const Value *end, int deep)
 {
-    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max),
-             *either = made_by(end, OP_select);
-    if (either && operand(either, b) == begin) /* a block that stores nothing has no iterations */
-        return most_between(facts, begin, operand(either, a), deep);
+    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max);
     if (deep < EXTREMES_DEPTH && least)
         return at_most(most_between(facts, begin, operand(least, a), deep + 1),
                        most_between(facts, begin, operand(least, b), deep + 1));
@@ -556,8 +554,10 @@ static int64_t most_between(FactTable *facts, const Value *begin, const Value *e
 static int64_t most_trips(const Pipeline *pipeline)
 {
     const Op *loop = pipeline->loop;
-    const int64_t all = most_between(analysis_ranges(pipeline->pass->context), operand(loop, begin),
-                                     operand(loop, end), 0);
+    const Value *end = operand(loop, end);
+    if (loop_condition(loop)) end = operand(end->op, a);
+    const int64_t all =
+        most_between(analysis_ranges(pipeline->pass->context), operand(loop, begin), end, 0);
     int64_t step = 1;
     value_constant(operand(loop, step), &step);
     return all < INT32_MAX ? all / step : 0;

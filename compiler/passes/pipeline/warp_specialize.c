@@ -13,6 +13,7 @@
 #include "passes/pipeline/multi_buffer.h"
 
 #include "ir/rebuild.h"
+#include "passes/analysis/loop.h"
 
 /* ---- the groups ---- */
 
@@ -211,15 +212,44 @@ static Value *turn_parity(Builder *builder, const PersistentTile *tile)
     return persistent_turn(builder, tile->region->parent, tile->region->arguments[0]);
 }
 
+/* Copies before the loop are made, and waited for, where it has iterations; NULL: everywhere, as a
+ * block that does the work of several counts all of them. */
+static Value *condition_of_once(const Pipeline *pipeline)
+{
+    return pipeline->persistent ? NULL : loop_condition(pipeline->loop);
+}
+
+static Builder where(Builder *builder, Value *condition)
+{
+    return condition ? builder_before(build_branch(builder, condition)->regions[0]->last)
+                     : *builder;
+}
+
+/* Before the branch, so that the loop can have it, too. */
+static Value *know_once(const Pipeline *pipeline, Builder *builder, Map *map)
+{
+    const Region *launch = pipeline->pass->launch;
+    Value *condition = condition_of_once(pipeline);
+    if (!condition) return NULL;
+    for (size_t i = 0; i < pipeline->once.count; i++) {
+        const Op *copy = pipeline->once.data[i].copy;
+        for (int o = 0; o < copy->operand_count; o++)
+            if (o != operand_index(copy, tile))
+                value_copy_slice(builder, copy->operands[o], launch, map);
+    }
+    return value_copy_slice(builder, condition, launch, map);
+}
+
 /* Copies before the loop, each to a stage of its own. */
-static void copy_once(const Pipeline *pipeline, Builder *builder, const PersistentTile *tile,
+static void copy_once(const Pipeline *pipeline, Builder *around, const PersistentTile *tile,
                       Map *map)
 {
-    Value *filled[2] = {pipeline->barriers, multi_buffer_number(builder, 0)};
     int64_t bytes = 0;
     for (size_t i = 0; i < pipeline->once.count; i++)
         bytes += type_bytes(operand(pipeline->once.data[i].copy, tile)->type);
     if (!bytes) return;
+    Builder inside = where(around, know_once(pipeline, around, map)), *builder = &inside;
+    Value *filled[2] = {pipeline->barriers, multi_buffer_number(builder, 0)};
     if (pipeline->persistent) {
         Value *other =
             build2(builder, OP_sub, multi_buffer_number(builder, 1), turn_parity(builder, tile));
@@ -428,8 +458,9 @@ static void take_once(const Pipeline *pipeline, const PersistentTile *tile, Op *
     Builder builder = builder_before(before);
     builder.span = pipeline->loop->span;
     if (!pipeline->once.count) return;
-    Value *zero = multi_buffer_number(&builder, 0);
-    multi_buffer_take(&builder, pipeline->barriers, zero, turn_parity(&builder, tile), true);
+    Value *zero = multi_buffer_number(&builder, 0), *parity = turn_parity(&builder, tile);
+    Builder inside = where(&builder, condition_of_once(pipeline));
+    multi_buffer_take(&inside, pipeline->barriers, zero, parity, true);
     for (size_t i = 0; i < pipeline->once.count; i++) {
         const MultiBuffer *buffer = &pipeline->once.data[i];
         Value *stage = multi_buffer_stage(pipeline, &builder, buffer, zero);
