@@ -31,9 +31,11 @@ typedef struct PressureSchedule {
     Arena *arena;
     Region *region;
     int number;
-    int *carried; /* NULL: not counted; of each argument the number of the last op that uses it */
-    bool far;     /* more ops move */
-    int at_once;  /* so many words are read before they are used */
+    int *carried;  /* NULL: not counted; of each argument the number of the last op that uses it */
+    int registers; /* of a thread of the launch */
+    bool far;      /* more ops move */
+    bool in_turn;  /* but none that warps compute together */
+    int at_once;   /* so many words are read before they are used */
     OpVec stack;
     VEC(PlaceRead) places;
 } PressureSchedule;
@@ -77,8 +79,8 @@ static bool leaves(const Op *op, const PlaceRead *from)
 
 static bool may_move(const PressureSchedule *schedule, const Op *op)
 {
-    if (schedule->far &&
-        ((op_has(op, PURE) && op_has(op, COOP)) || op_has(op, REPORTS) || reads_memory(op)))
+    if (schedule->far && ((op_has(op, PURE) && op_has(op, COOP) && !schedule->in_turn) ||
+                          op_has(op, REPORTS) || reads_memory(op)))
         return true;
     if (op->code != OP_if) return is_pure(op);
     for (int i = 0; i < op->region_count; i++)
@@ -358,10 +360,24 @@ static void order_reads(PressureSchedule *schedule, int most)
     }
 }
 
-static void order_words(PressureSchedule *schedule, const Target *target)
+/* Each step of a product reads its operands, and all sums are there from the first one on. */
+static void order_steps(PressureSchedule *schedule)
 {
-    const int words = most_words(schedule);
+    schedule->far = schedule->in_turn = true;
+    schedule->at_once = 0;
+    change_order(schedule, most_words(schedule) - 1);
+    schedule->far = schedule->in_turn = false;
+}
+
+static void order_words(Kernel *kernel, PressureSchedule *schedule, const Target *target)
+{
+    int words = most_words(schedule);
     if (words <= COST_PRESSURE_REGISTERS) return;
+    if (words > schedule->registers) {
+        kernel->uses |= MAY_READ_EARLY;
+        if (!target_has(target, MAY_READ_EARLY)) order_steps(schedule);
+        words = most_words(schedule);
+    }
     change_order(schedule, words - 1);
     order_reads(schedule, target->registers_per_thread);
 }
@@ -388,15 +404,16 @@ static void note_held(Kernel *kernel, PressureSchedule *schedule)
     if (held > kernel->registers_held) kernel->registers_held = held;
 }
 
-static void order_region(Kernel *kernel, const Target *target, Region *region)
+static void order_region(Kernel *kernel, const Target *target, Region *region, int registers)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
         sink(kernel, op);
-        for (int i = 0; i < op->region_count; i++) order_region(kernel, target, op->regions[i]);
+        for (int i = 0; i < op->region_count; i++)
+            order_region(kernel, target, op->regions[i], registers);
     }
-    PressureSchedule schedule = {.arena = kernel->arena, .region = region};
+    PressureSchedule schedule = {.arena = kernel->arena, .region = region, .registers = registers};
     if (!region->last || may_move(&schedule, region->last)) return;
-    if (has_words(region, COST_PRESSURE_REGISTERS)) order_words(&schedule, target);
+    if (has_words(region, COST_PRESSURE_REGISTERS)) order_words(kernel, &schedule, target);
     order_carried(kernel, &schedule, target);
     if (kernel->wants_remarks && schedule.carried) note_held(kernel, &schedule);
     for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
@@ -405,6 +422,8 @@ static void order_region(Kernel *kernel, const Target *target, Region *region)
 bool pass_register_pressure(Kernel *kernel, PassContext *context)
 {
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) order_region(kernel, context->target, op->regions[0]);
+        if (op->code == OP_launch)
+            order_region(kernel, context->target, op->regions[0],
+                         cost_registers_per_thread(context->target, launch_warps(op), 1));
     return true;
 }
