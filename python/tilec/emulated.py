@@ -46,6 +46,33 @@ class _Stream:
     wait_stream = wait_event = record_event = lambda self, other=None: None
 
 
+class _Places:
+    """Which tensors a GPU would have: what is made there, or of what is there. Copies between the two are copies here, too."""
+
+    def __init__(self):
+        self.default = False
+
+    def has(self, tensor):
+        return getattr(tensor, "_tile_on_gpu", False)
+
+    def put(self, result, on_gpu):
+        for one in result if isinstance(result, (tuple, list)) else [result]:
+            if hasattr(one, "data_ptr"):
+                one._tile_on_gpu = on_gpu
+        return result
+
+    def moved(self, tensor, on_gpu):
+        return tensor if self.has(tensor) == on_gpu else self.put(tensor.clone(), on_gpu)
+
+    def of_results(self, args, kwargs, device):
+        """Whether results are there: as the device says, as any argument is, or, of none, as by default."""
+        if device is not None:
+            return _is_cuda(device)
+        given = [one for one in [*args, *kwargs.values()] if hasattr(one, "data_ptr")]
+        given += [one for some in args if isinstance(some, (tuple, list)) for one in some if hasattr(one, "data_ptr")]
+        return any(map(self.has, given)) if given else self.default
+
+
 class _Properties:
     """Of the GPU that the emulator is: sm_90a."""
 
@@ -72,17 +99,26 @@ def _change(torch):
     class OnCPU(TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}
-            if _is_cuda(kwargs.get("device")):
-                kwargs = dict(kwargs, device="cpu")
             name = getattr(function, "__name__", "")
-            if name == "to" and any(_is_cuda(one) for one in args[1:]):
-                args = args[:1] + tuple(["cpu" if _is_cuda(one) else one for one in args[1:]])
-            if name in ("cuda", "pin_memory"):
-                return args[0]
             if name == "__get__" and function == is_cuda:
                 return True
-            return function(*args, **kwargs)
+            if name == "pin_memory":
+                return args[0]
+            if name in ("cuda", "cpu"):
+                return places.moved(args[0], name == "cuda")
+            device = kwargs.get("device")
+            if name == "to":
+                device = next((one for one in args[1:] if isinstance(one, (str, torch.device))), device)
+            on_gpu = places.of_results(args, kwargs, device)
+            if _is_cuda(device):
+                kwargs = {key: "cpu" if key == "device" else value for key, value in kwargs.items()}
+                args = tuple("cpu" if _is_cuda(one) else one for one in args)
+            result = function(*args, **kwargs)
+            if name == "to" and device is not None and result is args[0]:
+                return places.moved(result, on_gpu)
+            return result if any(result is one for one in args) else places.put(result, on_gpu)
 
+    places = _Places()
     is_cuda = torch.Tensor.is_cuda.__get__
     OnCPU().__enter__()
     cuda = torch.cuda
@@ -118,7 +154,11 @@ def _change(torch):
         return module_to(self, *args, **kwargs)
 
     torch.nn.Module.to = to
-    torch.set_default_device = lambda device: None
+
+    def set_default_device(device):
+        places.default = _is_cuda(device)
+
+    torch.set_default_device = set_default_device
 
 
 class _AfterTorch(importlib.abc.MetaPathFinder):

@@ -39,5 +39,16 @@ Negate()(100, a, b)
 torch.cuda.synchronize()
 print(torch.equal(b, -a), kernel.get_profiler().do_bench() > 0, T.bfloat16.as_torch())
 kernel.get_profiler().assert_allclose(lambda x: 2 * x)
+
+# Copies between the two memories are copies; what is in one already stays itself.
+host = torch.arange(4.0)
+there = host.cuda()
+there += 1
+back = there[1:].cpu()
+there.to("cuda")[2:] += 1
+print(host.tolist(), there.tolist(), back.tolist(), back.cpu() is back, host.to("cpu") is host)
+torch.set_default_device("cuda")
+default = torch.zeros(2)
+print(default.cuda() is default, torch.zeros(2, device="cpu").cuda().tolist())
 END
 python3 -m tilec run use.py
