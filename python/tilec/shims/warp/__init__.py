@@ -84,9 +84,17 @@ config = _Config(quiet=True, verify_fp=False, verify_cuda=False, mode="release",
 _sys.modules[f"{__name__}.config"] = config
 
 
+_is_initialized = []
+
+
 def init():
-    """Where the program chooses a folder for compiled code, that is it."""
+    """Where the program chooses a folder for compiled code, that is it. What was known of modules' options before is asked anew."""
     from warp._src import build
+
+    if not _is_initialized:
+        _is_initialized.append(True)
+        for name in _launches.modules():
+            _launches.get_module(name).forget_options()
 
     if (config.kernel_cache_dir or _os.environ.get("WARP_CACHE_PATH")) and build._resolved_kernel_cache_dir is None:
         build.init_kernel_cache(config.kernel_cache_dir)
@@ -95,8 +103,9 @@ def init():
 def _module_of(module):
     if isinstance(module, _launches.Module):
         return module
-    name = _sys._getframe(2).f_globals["__name__"] if module is None else module if isinstance(module, str) else module.__name__
-    return _launches.get_module(name)
+    if module is None:
+        return _launches.get_module(_launches.caller_module_name(3))
+    return _launches.get_module(module if isinstance(module, str) else module.__name__)
 
 
 def set_module_options(options, module=None):
@@ -106,6 +115,10 @@ def set_module_options(options, module=None):
     if "deterministic" in options:
         for kernel in list(found.made):
             kernel.forget()
+
+
+def get_cpu_kernel_cache_key(*, cpu_compiler_flags=None):
+    raise RuntimeError("Warp's LLVM is not here: code for processors is made by tilec when it runs, and depends on no flags")
 
 
 def get_module_options(module=None):

@@ -237,6 +237,7 @@ class Loaded:
     def __init__(self):
         self.execs = {}  # by the device's context and the number of threads
         self.resolved_options = {}
+        self.hashers = {}  # those that its hashes came from
 
     def is_anything(self):
         return bool(self.kernels or self.functions or self.structs)
@@ -294,7 +295,11 @@ class Loaded:
 
     def unload(self):
         self.execs.clear()
+        self.forget_options()
+
+    def forget_options(self):
         self.resolved_options.clear()
+        self.hashers.clear()
 
 
 def load_on(module, device, block_dim=None):

@@ -73,6 +73,7 @@ class Digest:
             return self.several("dict", [part for item in value.items() for part in item])
         function = getattr(value, "__tile_function__", value)
         if isinstance(function, python.FunctionType):
+            self.add(str(getattr(value, "inline_hint", None))).several("earlier", getattr(value, "earlier", []))
             return self.function(function, getattr(value, "around", None))
         if isinstance(value, (python.ModuleType, python.BuiltinFunctionType)):
             return self.add("name", value.__name__)
@@ -120,7 +121,7 @@ class Digest:
 
     def kernel(self, kernel):
         self.value(kernel.func).add(kernel.key)
-        return self.value([kernel.enable_backward, kernel.most_threads, kernel.grid_stride, kernel.more_options])
+        return self.value([kernel.enable_backward, kernel.most_threads, kernel.options.get("grid_stride"), kernel.more_options])
 
     def bytes(self):
         return self.hash.digest()

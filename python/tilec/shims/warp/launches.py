@@ -5,12 +5,16 @@ import ctypes
 import inspect
 import math
 import re
+import sys
 import threading
 import types as _python
 import weakref
 from functools import cached_property
 from typing import Any as _Any
+from typing import Callable as _Callable
+from typing import ParamSpec as _ParamSpec
 from typing import TypeVar
+from typing import overload as _overload_of_types
 
 import numpy
 
@@ -40,20 +44,26 @@ from warp.adjoint import Adjoint
 from warp.arrays import array, array_annotation, array_annotation_base
 from warp.determinism import WarpDeterminismError
 from warp.digest import Digest
+from warp.hashers import ModuleHasher, resolve_grid_stride
 from warp._src.logger import log_info, log_warning
 from warp.types import Struct, StructInstance, _Composite, _Type, as_type, scalar_base
+
+
+_Given_, _Result = _ParamSpec("_Given_"), TypeVar("_Result")  # for who reads types only
 
 
 class Function:
     """What @wp.func makes: for kernels the compiler's; called in Python it is Python's."""
 
-    def __init__(self, function, around, **options):
+    def __init__(self, function, around, name=None, module=None, inline=None):
         self.func = function
         _source.keep(function)
         self.statics = _statics.resolve(function)
         self.around = around
-        self.key = self.__name__ = function.__name__
-        known = get_module(function.__module__).functions
+        self.key = self.__name__ = name or function.__name__
+        self.inline_hint = {None: None, True: "forceinline", False: "noinline"}[inline]
+        self.module = self._own_module(module)
+        known = self.module.functions
         earlier = known.get(self.key) if "<locals>" not in function.__qualname__ else None
         if _is_of_other_text(earlier, function):
             forget_all()
@@ -71,9 +81,13 @@ class Function:
         same = earlier is not None and earlier.input_types == self.input_types
         self.earlier = [] if earlier is None or same else [*earlier.earlier, earlier]  # of the same name, of other types
 
-    @property
-    def module(self):
-        return get_module(self.func.__module__)
+    def _own_module(self, module):
+        if module == "unique":
+            digest = Digest().add(str(self.inline_hint)).function(self.func, self.around).bytes().hex()
+            return get_module(f"{self.func.__module__}_{self.key}_{digest[:8]}")
+        if module is None:
+            return get_module(self.func.__module__)
+        return module if isinstance(module, Module) else get_module(module)
 
     @cached_property
     def adj(self):
@@ -150,13 +164,25 @@ def forget_all():
         module.mark_modified()
 
 
-def func(function=None, *, name=None, module=None, inline=None, **options):
+@_overload_of_types
+def func(function: _Callable[_Given_, _Result], /) -> _Callable[_Given_, _Result]: ...
+
+
+@_overload_of_types
+def func(*, name: str | None = ..., module: "Module | str | None" = ..., inline: bool | None = ...,
+         ) -> _Callable[[_Callable[_Given_, _Result]], _Callable[_Given_, _Result]]: ...
+
+
+def func(function=None, *, name=None, module=None, inline=None):
     """A function for kernels; inline says nothing new, as all functions are."""
     if inline is not None and not isinstance(inline, bool):
         raise TypeError(f"inline must be a bool, not {inline!r}")
-    if function is None:
-        return lambda given: Function(given, _source.surroundings(1))
-    return Function(function, _source.surroundings(1))
+    around = _source.surroundings(1)
+
+    def made(given):
+        return Function(given, around, name, module, inline)
+
+    return made if function is None else made(function)
 
 
 class _Native:
@@ -257,7 +283,7 @@ class Kernel:
         self.is_instance = remote is not None  # of one that leaves types open
         bounds = launch_bounds[0] if isinstance(launch_bounds, (tuple, list)) and launch_bounds else launch_bounds
         self.most_threads = bounds or 1024
-        self.grid_stride = grid_stride
+        self.grid_stride = grid_stride  # known of every kernel once its module has a hash
         self.calls = {}
         self.overloads = {}  # by their signatures
         self.instances = {}  # those of launches
@@ -457,17 +483,15 @@ class Module(_builds.Loaded):
 
     def hash_module(self):
         """Of its kernels and of the options that Warp's compiler has for them."""
-        from warp import config
-
-        made = Digest().value([config.verify_fp, config.fast_math, config.legacy_scalar_return_types])
-        for name, value in sorted(self.options.items()):
-            made.add(name).value(getattr(config, name, None) if value is None else value)
-        for kernel in sorted(self.kernels.values(), key=lambda one: one.key):
-            made.kernel(kernel).several("overloads", sorted(kernel.overloads))
-        return made.bytes()
+        return self.get_module_hash()
 
     def get_module_hash(self, block_dim=None):
-        return self.hash_module()
+        from warp import config
+
+        block_dim = self.options["block_dim"] if block_dim is None else block_dim
+        options = self.resolved_options[block_dim] = self.resolve_options(config)
+        hasher = self.hashers[block_dim] = ModuleHasher(list(self.kernels.values()), options)
+        return hasher.get_hash()
 
     def get_module_identifier(self, block_dim=None):
         return f"wp_{self.name}" + ("" if self.options["strip_hash"] else f"_{self.get_module_hash(block_dim).hex()[:7]}")
@@ -493,6 +517,17 @@ _modules = {}
 
 def modules():
     return list(_modules)
+
+
+def caller_module_name(stack_level=1):
+    """The name of the module whose code called so many frames above."""
+    frame = sys._getframe(stack_level)
+    name, spec = frame.f_globals.get("__name__"), frame.f_globals.get("__spec__")
+    module = inspect.getmodule(frame) if not name and (spec is None or not spec.name) else None
+    found = name or getattr(spec, "name", None) or getattr(module, "__name__", None)
+    if not found:
+        raise RuntimeError(f"Could not determine the calling module: {frame.f_code.co_filename} has no name, so give the module itself")
+    return found
 
 
 def _public(name):
@@ -772,7 +807,8 @@ def _check_most_blocks(kernel, max_blocks, device):
     number of blocks."""
     from warp import config, devices
 
-    strides = config.default_grid_stride is not False if kernel.grid_stride is None else kernel.grid_stride
+    default = kernel.module.resolve_options(config)["default_grid_stride"]
+    strides = resolve_grid_stride(kernel.options, default is not False) if kernel.grid_stride is None else kernel.grid_stride
     if max_blocks > 0 and not strides and devices.get_device(device).is_cuda:
         raise RuntimeError(f"Error launching kernel '{kernel.key}': max_blocks is for kernels with grid_stride=True")
 

@@ -481,7 +481,13 @@ def _scaled(name):
 
     def left(self, other):
         if isinstance(other, _Numbers):
-            return _product(self, other) if name == "mul" else _combined(compute, self, other)
+            found = NotImplemented
+            if self._dtype is other._dtype:
+                found = _product(self, other) if name == "mul" else _combined(compute, self, other)
+            if found is NotImplemented:
+                raise RuntimeError(f"Couldn't find a function '{name.removeprefix('true')}' compatible with the arguments "
+                                   f"'{type(self).__name__}, {type(other).__name__}'")
+            return found
         if name in ("mul", "truediv") and isinstance(other, (*_NUMBERS, scalar_base, numpy.number)):
             return self._with(compute(self.data, numpy.asarray(getattr(other, "value", other), self._numpy)))
         return NotImplemented

@@ -6,6 +6,7 @@ from tilec.native import CompileError as WarpCodegenError
 from tilec.native import error_kind as _kind
 from warp._src import absent as _absent
 from warp.adjoint import Adjoint, Var  # noqa: F401
+from warp.hashers import resolve_grid_stride  # noqa: F401
 from warp.adjoint import SharedSource as _SharedFunctionSource  # noqa: F401
 from warp.adjoint import shared as _shared_function_sources  # noqa: F401
 from warp.adjoint import store as _store_shared_source  # noqa: F401

@@ -2,8 +2,10 @@
 
 import ctypes
 import functools
+import inspect  # noqa: F401
 import operator  # noqa: F401
 import os  # noqa: F401
+import sys  # noqa: F401
 import types
 
 from warp import bsr as _bsr
@@ -25,6 +27,8 @@ from warp._src.codegen import WarpCodegenError  # noqa: F401
 from warp.builtins import Builtins as _Builtins
 from warp.builds import ModuleExec  # noqa: F401
 from warp.builds import launch_block_dim as _resolve_launch_block_dim  # noqa: F401
+from warp.hashers import ModuleBuilder, ModuleHasher  # noqa: F401
+from warp.launches import caller_module_name as _get_caller_module_name  # noqa: F401
 from warp.launches import Function, Kernel, Launch, Module, get_module  # noqa: F401
 from warp.launches import _modules as user_modules  # noqa: F401
 from warp.memory import Allocator, CudaManagedAllocator  # noqa: F401
