@@ -306,6 +306,25 @@ static bool add_positional(Eval *eval, Signature *out, const Function *function,
     return true;
 }
 
+static bool is_own(const Signature *signature, const Nodearguments *arguments, Name name)
+{
+    for (uint32_t i = 0; i < arguments->kwonlyargs.count; i++)
+        if (NODE_AS(arg, arguments->kwonlyargs.items[i])->arg == name) return true;
+    for (size_t i = 0; i < signature->rest_first; i++)
+        if (signature->parameters.data[i].name == name) return true;
+    return false;
+}
+
+/* A body's parameter that is called as one of the function's has another name outside. */
+static void tell_apart(Eval *eval, Signature *out, const Nodearguments *arguments)
+{
+    for (size_t i = out->rest_first; i < out->parameters.count; i++) {
+        KernelParameter *parameter = &out->parameters.data[i];
+        while (is_own(out, arguments, parameter->name) || signature_find(out, parameter->name) != i)
+            parameter->name = intern_printf(eval->session->names, "%s_", parameter->name);
+    }
+}
+
 /* The body's parameters come where the function takes the rest. */
 static bool add_rest(Eval *eval, Signature *out, const Nodearguments *arguments)
 {
@@ -319,6 +338,7 @@ static bool add_rest(Eval *eval, Signature *out, const Nodearguments *arguments)
     out->rest = NODE_AS(arg, arguments->vararg)->arg;
     out->rest_first = out->parameters.count;
     if (!add_positional(eval, out, body, 0)) return false;
+    tell_apart(eval, out, arguments);
     out->rest_count = out->parameters.count - out->rest_first;
     return true;
 }
