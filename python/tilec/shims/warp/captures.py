@@ -1,11 +1,12 @@
 """Graphs in files: the operations of a capture, with the memory that they work on. Kernels are named by their modules, which a program
 that loads the file has, too."""
 
-import contextlib
+import ctypes
 import importlib
 import io
 import os
 import pickle
+import tempfile
 import types
 import weakref
 
@@ -14,11 +15,12 @@ import numpy
 from tilec import arrays as _facts
 from warp import arrays as _arrays
 from warp import devices as _devices
+from warp import exports as _exports
 from warp import graphs as _graphs
 from warp import launches as _launches
 from warp import types as _types
 
-FORMAT = 2
+FORMAT = 3
 _MARK = b"tilec capture\n"
 
 
@@ -43,6 +45,8 @@ class APICapture:
         self.made = weakref.WeakSet()  # memories that are allocated meanwhile: what is in them, the operations put there
         self.collected_mesh_ids = set()  # there are no meshes
         self.params = {}  # arrays that have names
+        self.texts = {}  # of modules, which are saved with it, by the names of their files
+        self._modules = self._folder = None
 
     def track(self, memory):
         return self._numbers.setdefault(memory, len(self._numbers) + 1)
@@ -61,6 +65,14 @@ class APICapture:
     @property
     def _transient_regions(self):
         return {self.track(memory) for memory in self.made}
+
+    @property
+    def collected_modules(self):
+        """The modules whose kernels are launched, by their hashes."""
+        if self._modules is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="tilec-")
+            self._modules = _exports.modules_of(self.graph, self._folder.name)
+        return self._modules
 
     @property
     def operation_count(self):
@@ -202,55 +214,87 @@ def state_save(capture, path, arch=0, context=None):
     regions, places = _regions(writer.memories, set(capture.made))
     with open(path, "wb") as file:
         file.write(_MARK)
-        pickle.dump((FORMAT, regions, places, body.getvalue()), file)
+        pickle.dump((FORMAT, _exports.digests(capture.collected_modules, capture.texts), regions, places, body.getvalue()), file)
     return True
 
 
-def capture_save(graph, path, inputs=None, outputs=None, **options):
-    """Writes the graph to a file, which takes the place of an older one when all of it is there."""
+def capture_save(graph, path, inputs=None, outputs=None, source_fallback=False, **options):
+    """Writes the graph to a file, and the code of its modules to a folder beside it, with the texts that it was made of if source_fallback;
+    both take the places of older ones when all of them is there."""
     from warp._src.context import runtime
 
-    if not graph.can_be_saved:
+    if not graph.apic:
         raise RuntimeError("only a graph that was captured with apic=True is saved")
-    capture = graph.apic_state
-    for mesh in capture.collected_mesh_ids:
-        if not runtime.core.wp_apic_register_mesh(capture, mesh):
-            raise RuntimeError(f"Failed to save APIC graph: the mesh {mesh} is not known")
-    capture.params = {**(inputs or {}), **(outputs or {})}
+    capture = graph._apic_capture
+    modules = capture.collected_modules
+    capture.texts = _exports.sources(modules) if source_fallback else {}
     final = _path_of(path)
-    made = f"{final}.{os.getpid()}.part"
-    try:
-        if not runtime.core.wp_apic_state_save(capture, made.encode(), 0, None):
+    capture.params = {**(inputs or {}), **(outputs or {})}
+
+    def write(staged):
+        for mesh in capture.collected_mesh_ids:
+            if not runtime.core.wp_apic_register_mesh(graph.apic_state, mesh):
+                raise RuntimeError(f"Failed to save APIC graph: the mesh {mesh} is not known")
+        arch = graph.device.get_cuda_compile_arch() if graph.device.is_cuda else 0
+        if not runtime.core.wp_apic_state_save(graph.apic_state, staged.encode(), arch, graph.device.context):
             raise RuntimeError(f"Failed to save APIC graph to {final}")
-        os.replace(made, final)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(made)
+
+    _exports.save(final, modules, capture.texts, write)
 
 
 def capture_load(path, device=None):
     """The graph of a file, with memory of its own."""
     try:
         with open(_path_of(path), "rb") as file:
-            return capture_load_from_bytes(file.read(), device=device)
+            data = file.read()
+        return capture_load_from_bytes(data, _exports.beside(_path_of(path)), device=device)
     except OSError as error:
         raise RuntimeError(f"Failed to load APIC graph from {_path_of(path)}: {error}") from error
 
 
 def capture_load_from_bytes(data, modules=None, device=None):
+    """The same of a file's bytes; `modules`: those of its modules, by the names of their files."""
     data = bytes(data)
     if not data.startswith(_MARK):
         raise RuntimeError("the bytes are no capture of tilec's")
     version, *rest = pickle.loads(data[len(_MARK) :])
     if version != FORMAT:
         raise RuntimeError(f"the capture has format {version}, and is read as format {FORMAT}")
-    regions, places, body = rest
+    recorded, regions, places, body = rest
+    _exports.check(recorded, modules or {})
     device = _devices.get_device(device)
     wholes = [_restored(count, given, device) for count, given in regions]
     made = {key: _part_of(wholes[number], offset, count) for key, (number, offset, count) in places.items()}
     graph = _graphs.Graph(device)
-    graph.steps, graph.params = _Reader(io.BytesIO(body), made, device).load()
+    graph.steps, graph.named = _Reader(io.BytesIO(body), made, device).load()
     return graph
+
+
+# ---- as C loads them ----
+
+_loaded = {}  # by the numbers that C has of them
+
+
+def native_load(context, data, size, modules, count, on_host):
+    """The number of the graph of these bytes, with files of modules as C has them; RuntimeError: why there is none."""
+    found = {}
+    for one in modules[:count]:
+        if one.filename is None:
+            raise RuntimeError("Failed to load APIC graph: a module has a null filename")
+        name = one.filename.decode()
+        if name in found:
+            raise RuntimeError(f"Failed to load APIC graph: {name} is listed more than once")
+        if not one.data and one.size:
+            raise RuntimeError(f"Failed to load APIC graph: {name} has null data")
+        found[name] = ctypes.string_at(one.data, one.size) if one.size else b""
+    device = "cpu" if on_host else next(one for one in _devices.get_cuda_devices() if one.context == context)
+    made = capture_load_from_bytes(ctypes.string_at(data, size), found, device)
+    _loaded[id(made)] = made
+    return id(made)
+
+
+def native_destroy(number):
+    _loaded.pop(number, None)
 
 
 __all__ = ["capture_load", "capture_load_from_bytes", "capture_save"]

@@ -64,7 +64,7 @@ class Graph:
         self.steps = []  # (function, arguments, those by name)
         self.order = Order(stream)
         self.allocations = 0  # that were made meanwhile
-        self.params = None  # those of a graph that was read from a file, by their names
+        self.named = None  # arrays of a graph that was read from a file, by their names
         self.can_be_saved = False
         self.is_external = False  # another library captures what is launched
         self.is_paused = False
@@ -72,7 +72,7 @@ class Graph:
 
     def __getstate__(self):
         """In a file: as a part of another graph."""
-        return {"device": self.device, "steps": self.steps, "params": None}
+        return {"device": self.device, "steps": self.steps, "named": None}
 
     def takes(self, values):
         """Whether an operation on these is a part of it: the other device's, and what a stream does that has not waited for the
@@ -112,14 +112,19 @@ class Graph:
 
     @property
     def is_loaded(self):
-        return self.params is not None
+        return self.named is not None
+
+    @property
+    def params(self):
+        """What the arrays are that have names: their extents and types."""
+        return None if self.named is None else {name: (one.shape, one.dtype) for name, one in self.named.items()}
 
     def _param(self, name):
-        if self.params is None:
+        if self.named is None:
             raise RuntimeError("parameters are those of loaded APIC graphs: see wp.capture_load()")
-        if name not in self.params:
+        if name not in self.named:
             raise RuntimeError(f"the graph has no parameter {name!r}")
-        return self.params[name]
+        return self.named[name]
 
     def set_param(self, name, value):
         self._param(name).assign(value)
@@ -128,7 +133,7 @@ class Graph:
         result.assign(self._param(name))
 
     def get_param_ptr(self, name):
-        return self._param(name).ptr if self.params is None or name in self.params else None
+        return self._param(name).ptr if self.named is None or name in self.named else None
 
 
 def _current_stream(graph):

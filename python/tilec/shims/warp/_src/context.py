@@ -5,6 +5,7 @@ import functools
 import inspect  # noqa: F401
 import operator  # noqa: F401
 import os  # noqa: F401
+import shutil  # noqa: F401
 import sys  # noqa: F401
 import types
 
@@ -25,6 +26,7 @@ from warp.bounds import bounds_of_tuple as _build_launch_bounds_from_tuple  # no
 from warp.bounds import canonical_dim as _canonicalize_dim  # noqa: F401
 from warp._src.codegen import WarpCodegenError  # noqa: F401
 from warp.builtins import Builtins as _Builtins
+from warp.exports import identity as _apic_source_identity  # noqa: F401
 from warp.builds import ModuleExec  # noqa: F401
 from warp.builds import launch_block_dim as _resolve_launch_block_dim  # noqa: F401
 from warp.hashers import ModuleBuilder, ModuleHasher  # noqa: F401
@@ -148,6 +150,8 @@ def _init_version(version):
 
 core.wp_init = _told(-1, _init_version)
 core.wp_graph_coloring, core.wp_balance_coloring = _told(-1, _coloring.native_assign), _told(-1.0, _coloring.native_balance)
+core.wp_apic_load_graph_from_bytes = _told(None, _captures.native_load)
+core.wp_apic_destroy_graph = _captures.native_destroy
 core.wp_apic_state_save, core.wp_apic_register_mesh = _captures.state_save, lambda capture, mesh: False
 for _where, _place in (("host", "cpu"), ("device", None)):
     setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", functools.partial(_bsr.matrix_from_triplets, _place))
@@ -169,6 +173,11 @@ builtin_functions = _Builtins()
 
 def init():
     pass
+
+
+def open_file(path, mode="r", **options):
+    """How the files of saved graphs are opened."""
+    return open(path, mode, **options)
 
 
 def register_api_function(function, **options):
