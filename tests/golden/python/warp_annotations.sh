@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+import typing
+
 import warp as wp
 from warp._src import context
 from warp._src.types import Matrix, Quaternion, Vector, get_type_code, is_tile, launch_bounds_t, matches_array_class
@@ -252,5 +254,16 @@ told(by_value)
 
 # ---- options ----
 print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())
+
+
+# ---- a rank that is left open; a name that launches have, too ----
+@wp.kernel
+def of_rank(x: wp.array[float, typing.Any], block_dim: int):
+    x[wp.tid()] = float(block_dim)
+
+
+x = wp.zeros(2, dtype=float)
+wp.launch(of_rank, dim=2, inputs=[x, 7])
+print(of_rank.is_generic, x.numpy())
 END
 python3 -m tilec run annotations.py

@@ -440,10 +440,8 @@ def _annotations(func):
 
 
 def _is_open(annotation):
-    from typing import Any
-
     kind = getattr(annotation, "dtype", annotation)
-    return kind is Any or (isinstance(kind, Described) and kind.__tile_remote__() is not None) or isinstance(kind, TypeVar)
+    return _packing.is_open(annotation) or (isinstance(kind, Described) and kind.__tile_remote__() is not None) or isinstance(kind, TypeVar)
 
 
 def _kind_of(value):
