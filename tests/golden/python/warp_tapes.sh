@@ -41,5 +41,20 @@ try:
     tape.backward(grads={total: wp.ones(1)})
 except RuntimeError as error:
     print(error)
+
+
+@wp.kernel
+def squared(x: wp.array[float], y: wp.array[float]):
+    i = wp.tid()
+    y[i] = x[i] * x[i]
+
+
+# An array with gaps, whose gradient nobody has, or lies otherwise.
+x, y, given = wp.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])[::2], wp.zeros(3, dtype=float, requires_grad=True), wp.zeros(3, dtype=float)
+with wp.Tape() as tape:
+    wp.launch(squared, dim=3, inputs=[x], outputs=[y])
+tape.backward(grads={y: wp.ones(3, dtype=float)})
+wp.launch(squared, dim=3, inputs=[x], outputs=[y], adj_inputs=[given], adj_outputs=[wp.ones(6, dtype=float)[::2]], adjoint=True)
+print(given.numpy().tolist())
 P
 python3 -m tilec run "$TMP/program.py"

@@ -182,19 +182,34 @@ def _gradients_of_one(name, value, given, access, later):
     return _gradient(name, value, given, access, later) if _is_array(value) and _is_differentiable(value) else None
 
 
+def _zeros_laid_as(value):
+    """Zeros whose elements lie as those of the array do, which the kernel finds them by."""
+    from warp.arrays import array, zeros, zeros_like
+    from warp.types import uint8
+
+    if value.is_contiguous or not value.size:
+        return zeros_like(value, requires_grad=False)
+    start, end = _span(value)
+    whole = zeros(end - start, dtype=uint8, device=value.device)
+    at = whole.ptr + value.memory.pointer + value.offset - start
+    made = array(ptr=at, shape=value.shape, strides=value.strides, dtype=value.dtype, device=value.device)
+    made.memory.owner = whole
+    return made
+
+
 def _gradient(name, value, given, access, later):
-    from warp.arrays import clone, zeros_like
+    from warp.arrays import clone
 
     own, spot = _own_gradient(value, given)
     if own is None or later.owners.get(spot, name) != name:
-        spare = zeros_like(value, requires_grad=False)
+        spare = _zeros_laid_as(value)
         if own is not None and isinstance(value.dtype, Struct):
             raise ValueError("an array of structs is given twice to a kernel whose gradient is wanted: give a copy")
         if own is not None and 0 not in own.strides:
             later.sums.append(lambda: own.store(own.numpy() + spare.numpy()))
         return spare
     if own.strides != value.strides and own.shape == value.shape:
-        packed, whole = zeros_like(value, requires_grad=False), own  # such as one number for several elements, which torch has of a sum
+        packed, whole = _zeros_laid_as(value), own  # such as one number for several elements, which torch has of a sum
         packed.store(own.numpy())
         if not access.get(name, 0) & WRITTEN and 0 not in own.strides:
             later.stores.append(lambda: whole.store(packed.numpy()))
