@@ -23,12 +23,22 @@ def next_power_of_2(n):
     return 1 << max(0, int(n) - 1).bit_length()
 
 
+_caching = [True]
+
+
 def disable_cache():
-    """Results are kept by what kernels are: there is nothing to switch off."""
+    """Results are kept by what kernels are: there is nothing to switch off, and nothing depends on it."""
+    _caching[0] = False
 
 
 def enable_cache():
     """See disable_cache()."""
+    _caching[0] = True
+
+
+def is_cache_enabled():
+    """What was said last."""
+    return _caching[0]
 
 
 def set_log_level(level):

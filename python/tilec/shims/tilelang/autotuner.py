@@ -9,6 +9,8 @@ from tilelang.profiler import TensorSupplyType, do_bench, get_tensor_supply
 
 _inputs = []
 
+__path__ = []  # what is below it in the original is named where it is used
+
 
 class set_autotune_inputs:
     """The tensors that searches inside of the `with` use."""

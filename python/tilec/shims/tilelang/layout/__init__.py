@@ -1,5 +1,6 @@
 """Layouts that programs make and compare. Kernels are laid out by the compiler: it takes them and keeps nothing of them."""
 
+import functools
 import itertools
 
 from tilec import modules as _modules
@@ -60,6 +61,10 @@ class Layout(metaclass=_Spoken):
         found = self.function(*indices)
         return list(found) if isinstance(found, (list, tuple)) else [found]
 
+    def get_linearized_forward_index(self):
+        """What each index comes to where places lie one behind the other, in the shape that they have."""
+        return Numbers(self)
+
     def is_equal(self, other):
         return self.shape == other.shape and self.places() == other.places()
 
@@ -87,6 +92,20 @@ class Layout(metaclass=_Spoken):
         if not leading:
             return self
         return Layout(leading + self.shape, lambda *index: index[: len(leading)] + self.place(index[len(leading) :]))
+
+
+class Numbers:
+    """A number for each index of a layout's shape."""
+
+    def __init__(self, layout):
+        self.layout = layout
+
+    def values(self):
+        extents = self.layout.get_output_shape()
+        return [functools.reduce(lambda found, part: found * part[1] + part[0], zip(place, extents), 0) for place in self.layout.places()]
+
+    def equals(self, other):
+        return isinstance(other, Numbers) and self.layout.shape == other.layout.shape and self.values() == other.values()
 
 
 class Fragment(Layout):

@@ -8,7 +8,7 @@ class _Keys(type):
     def __getattr__(cls, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return name
+        return name.lower().replace("_", ".", 1)
 
 
 class PassConfigKey(metaclass=_Keys):
