@@ -17,14 +17,15 @@ from warp import aot as _aot
 def _launches(graph):
     """(kernel, threads of a block) of each launch of the graph, those of its branches' graphs, too."""
     from warp.graphs import Graph
-    from warp.launches import Kernel
+    from warp.launches import _run
 
     for function, args, _ in graph.steps:
         for one in args:
             if isinstance(one, Graph):
                 yield from _launches(one)
-        if len(args) > 7 and isinstance(args[1], Kernel) and function.__qualname__ == "_start":
-            yield args[1].of([*args[3], *args[4]]), args[7]
+        if function is _run.__wrapped__:
+            kernel, inputs, outputs, block_dim = args[1], args[3], args[4], args[7]
+            yield kernel.of([*inputs, *outputs]), block_dim
 
 
 def modules_of(graph, folder):
