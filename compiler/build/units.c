@@ -142,26 +142,31 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
     return true;
 }
 
-/* What leaves too few registers for the rest is left out, one after the other: numbers that are
- * kept for a later use, reads long before theirs, sums of two iterations, producers and products in
- * flight, what is loaded ahead, and at last wgmma, as mma.sync takes its operands and sums in
- * smaller pieces. A few registers that spill cost less than producers gain. */
+/* What leaves too few registers for the rest is left out, one after the other: reads long before
+ * their use, sums of two iterations, producers and products in flight, what is loaded ahead, and at
+ * last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few registers that spill
+ * cost less than producers gain. Numbers that are kept for later uses are what costs least, so that
+ * they are left out alone, and behind most of the others once more. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
         unsigned feature;
-        int spills; /* bytes of a thread that it is worth */
-    } LEFT_OUT[] = {{MAY_SHARE, 0},   {MAY_READ_EARLY, 0},
-                    {MAY_OVERLAP, 0}, {MAY_PLAN, COST_PLAN_SPILLS},
-                    {MAY_HOLD, 0},    {HAS_WGMMA, 0}};
+        int spills;   /* bytes of a thread that it is worth */
+        bool is_back; /* where that is not enough */
+    } LEFT_OUT[] = {{MAY_SHARE, 0, true},    {MAY_READ_EARLY, 0, false},
+                    {MAY_OVERLAP, 0, false}, {MAY_PLAN, COST_PLAN_SPILLS, false},
+                    {MAY_HOLD, 0, false},    {MAY_SHARE, 0, true},
+                    {HAS_WGMMA, 0, false}};
     const Image *image = started->image;
     unsigned features = started->arch->target->features;
     if (!image_finish(stages->codegen, started->image)) return false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++) {
-        if (!(started->uses & LEFT_OUT[i].feature)) continue;
+        const unsigned feature = LEFT_OUT[i].feature;
+        if (!(started->uses & feature)) continue;
         if (!is_serialised(image) && spills_of(image) <= LEFT_OUT[i].spills) return true;
-        features &= ~LEFT_OUT[i].feature;
+        features &= ~feature;
         if (!try_with(stages, started, features)) return false;
+        if (LEFT_OUT[i].is_back) features |= feature;
     }
     return true;
 }

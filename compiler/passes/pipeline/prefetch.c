@@ -176,7 +176,10 @@ static const char *collect_loads(Prefetch *prefetch)
     if (!prefetch->loads.count)
         return "it writes what they read, or where that is is not known before the iteration";
     take_loads(prefetch, prefetch->loads.count);
+    const bool in_pieces = prefetch->flying > prefetch->bytes; /* ptxas says whether they fit */
+    if (in_pieces) prefetch->kernel->uses |= MAY_HOLD;
     if (prefetch->bytes > prefetch->most) take_first(prefetch);
+    if (in_pieces && !target_has(prefetch->target, MAY_HOLD)) take_loads(prefetch, 0);
     return prefetch->loads.count ? NULL : "a thread has no registers left for them";
 }
 
