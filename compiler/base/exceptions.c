@@ -75,6 +75,7 @@ static const struct {
     {DIAG_immutable, "AttributeError"},
     {DIAG_not_numbers, "TypeError"},
     {DIAG_bad_operands, "TypeError"},
+    {DIAG_array_update, "TypeError"},
     {DIAG_int_overflow, "OverflowError"},
     {DIAG_zero_division, "ZeroDivisionError"},
     {DIAG_index_range, "IndexError"},

@@ -99,6 +99,36 @@ static bool is_in_memory(Eval *eval, const Slot *place)
             special_method(eval, place->memory, "__update_item__") != NULL);
 }
 
+static int kind_of_numbers(DType dtype)
+{
+    return dtype_is_float(dtype) ? 2 : dtype != DTYPE_b1;
+}
+
+/* Arrays of host code are written in place, as torch's and numpy's are, and so are the views of
+ * them. Those of one element are numbers. */
+static bool is_written_in_place(Eval *eval, const Object *old, const Object *result,
+                                const Slot *place)
+{
+    HostArray array;
+    if (old->kind != OBJECT_ARRAY || result->kind != OBJECT_ARRAY) return false;
+    if (place != NULL && place->memory != NULL && place->memory->kind == OBJECT_ARRAY)
+        return false; /* its element is */
+    eval->host->describe(eval->host, old->as.array, &array);
+    return array.rank > 0;
+}
+
+static Flow write_array(Eval *eval, Object *array, Object *result, Span at)
+{
+    HostArray has, gets;
+    eval->host->describe(eval->host, array->as.array, &has);
+    eval->host->describe(eval->host, result->as.array, &gets);
+    if (kind_of_numbers(gets.dtype) > kind_of_numbers(has.dtype)) {
+        FAIL(eval, array_update, at, dtype_name(has.dtype), dtype_name(gets.dtype));
+        return FLOW_ERROR;
+    }
+    return host_set_item(eval, array, eval->ellipsis, result, at) ? FLOW_NEXT : FLOW_ERROR;
+}
+
 /* `place` is NULL where the target is a name. */
 static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const Slot *place)
 {
@@ -114,6 +144,7 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const 
     Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
     if (result == old && object_class(old) != NULL) return FLOW_NEXT;
+    if (is_written_in_place(eval, old, result, place)) return write_array(eval, old, result, at);
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
     if (old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE &&
         eval->parallel == NULL)
