@@ -170,14 +170,14 @@ static int bits_at_a_time(Lower *lower, const Op *op)
     const Layout *c = op->results[0].type->layout;
     const int sums = layout_registers(c) * dtype_bits(op->results[0].type->dtype) / REGISTER_BITS;
     const int element = dtype_memory_bits(operand(op, a)->type->dtype);
-    const int most = lower->target->registers_per_thread * 7 / 8;
     int bits = ACCESS_BYTES * 8, lines = 0;
     for (int o = 0; o < 2; o++) {
         Operand operand = {.outer = o};
         find_others(lower, c, &operand);
         lines += operand.count;
     }
-    while (bits > REGISTER_BITS && sums + lines * bits / element > most) bits /= 2;
+    while (bits > REGISTER_BITS && sums + lines * bits / element > COST_FMA_REGISTERS_WORDS)
+        bits /= 2;
     return bits;
 }
 
