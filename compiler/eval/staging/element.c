@@ -644,20 +644,19 @@ static bool becomes_each_threads(Eval *eval, const Value *fragment)
 }
 
 /* Of what is not used any more nothing stays that reads the variable. */
-static void erase_unused(Op *op)
+static void erase_unused(Eval *eval, Op *op)
 {
     for (int i = 0; i < op->result_count; i++)
         if (op->results[i].uses != NULL) return;
-    enum { MOST = 4 }; /* operands of what picks an element */
-    Value *operands[MOST];
-    const int count = op->operand_count <= MOST ? op->operand_count : 0;
+    const int count = op->operand_count;
+    Value **operands = arena_new_array(eval->arena, Value *, count + 1);
     for (int i = 0; i < count; i++) operands[i] = op->operands[i];
     op_erase(op);
     for (int i = 0; i < count; i++) {
         Op *inner = operands[i]->op;
         bool is_pure = inner != NULL &&
                        (inner->code == OP_var_get || (op_info(inner->code)->traits & PURE) != 0);
-        if (is_pure && inner->parent != NULL) erase_unused(inner);
+        if (is_pure && inner->parent != NULL) erase_unused(eval, inner);
     }
 }
 
@@ -690,11 +689,11 @@ static void make_each_threads(Eval *eval, Value *fragment)
             Op *load = build_op(&at, OP_element_load, 1 + type->rank, operands, 1, &element);
             load->results[0].name = access->value->name;
             value_replace(access->value, load->results);
-            erase_unused(access->value->op);
+            erase_unused(eval, access->value->op);
         } else {
             Op *store = build_op(&at, OP_element_store, 2 + type->rank, operands, 0, NULL);
             op_set_int(store, ATTR_once, 1);
-            erase_unused(op);
+            erase_unused(eval, op);
         }
     }
     op_erase(fragment->op);
