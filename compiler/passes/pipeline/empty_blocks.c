@@ -23,11 +23,13 @@ typedef struct EmptyBlocks {
 
 /* ---- what a block does ---- */
 
+/* Barriers of the block's threads are not: all of these come to a loop or none. */
 static bool is_seen(const Op *op)
 {
     const Value *memory = op_memory(op);
     if (op_has(op, BLOCKS | REPORTS | ATOMIC)) return true;
-    if (op->region_count || !op_has(op, WRITES) || op_has(op, LOCAL | COPY | ALLOCATES | TERM))
+    if (op->region_count || !op_has(op, WRITES) ||
+        op_has(op, LOCAL | COPY | ALLOCATES | TERM | BARRIER))
         return false;
     return !memory || memory->type->kind == TYPE_VIEW || memory->type->kind == TYPE_POINTER;
 }
