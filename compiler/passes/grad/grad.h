@@ -49,7 +49,7 @@ typedef struct Grad {
     Map rewritten;     /* pointer parameters that are read, or written more than once */
     Map clears;        /* effects that set to zero what an adjoint was taken from */
     Map settled;       /* reads of what the program has written that are right so */
-    VEC(Op *) lasting; /* reads of parameters that nothing behind them writes to */
+    Map lasting;       /* reads of parameters that nothing behind them writes to */
     Map records;       /* a loop of the program -> where what it carries is kept */
     Map rereads;       /* reads of that */
     VEC(struct Records *) all_records;

@@ -200,16 +200,42 @@ typedef struct Reads {
 
 /* ---- reads that find the same again ---- */
 
-typedef struct Touch {
+/* An op that reads a parameter's memory, and does nothing else. */
+typedef struct Read {
     Op *op;
     const Value *parameter;
-    bool is_read; /* alone */
-} Touch;
+    size_t place; /* among all ops that touch parameters, in the program's order */
+} Read;
 
 typedef struct Touches {
     Grad *grad;
-    VEC(Touch) all; /* in the program's order */
+    size_t count;
+    VEC(Read) reads;
+    Map last;   /* parameters -> the place of the last op that writes them, and one more */
+    Map within; /* loops -> the parameters that are written in them: a Map */
 } Touches;
+
+/* The loop around the op, or around the loop that is `op` itself; NULL: there is none. */
+static const Op *loop_around(const Op *op)
+{
+    do op = op->parent->parent;
+    while (op && op->code != OP_launch && !op_has(op, LOOP));
+    return op && op->code != OP_launch ? op : NULL;
+}
+
+static void note_write(Touches *touches, const Op *op, const Value *parameter)
+{
+    Arena *arena = touches->grad->arena;
+    map_set(arena, &touches->last, parameter, (void *)(intptr_t)(touches->count + 1));
+    for (const Op *loop = loop_around(op); loop; loop = loop_around(loop)) {
+        Map *written = map_get(&touches->within, loop);
+        if (!written) {
+            written = arena_new_of(arena, Map);
+            map_set(arena, &touches->within, loop, written);
+        }
+        map_set(arena, written, parameter, written);
+    }
+}
 
 static void note_touch(Op *op, void *context)
 {
@@ -217,16 +243,22 @@ static void note_touch(Op *op, void *context)
     const Parameter *parameter = op->region_count || !op_has(op, READS | WRITES)
                                      ? NULL
                                      : parameter_of(touches->grad->kernel, op);
-    const Touch touch = {op, parameter ? parameter->value : NULL, !op_has(op, WRITES)};
-    if (parameter) vec_push(touches->grad->arena, &touches->all, touch);
+    if (!parameter) return;
+    if (op_has(op, WRITES))
+        note_write(touches, op, parameter->value);
+    else
+        vec_push(touches->grad->arena, &touches->reads,
+                 ((Read){op, parameter->value, touches->count}));
+    touches->count++;
 }
 
 /* In the next iteration of a loop that is around both. */
-static bool comes_again(const Op *write, const Op *read)
+static bool is_written_again(const Touches *touches, const Read *read)
 {
-    for (const Op *at = read->parent->parent; at && at->code != OP_launch; at = at->parent->parent)
-        for (int i = 0; op_has(at, LOOP) && i < at->region_count; i++)
-            if (region_holds(at->regions[i], write->parent)) return true;
+    for (const Op *loop = loop_around(read->op); loop; loop = loop_around(loop)) {
+        const Map *written = map_get(&touches->within, loop);
+        if (written && map_has(written, read->parameter)) return true;
+    }
     return false;
 }
 
@@ -235,17 +267,14 @@ static bool comes_again(const Op *write, const Op *read)
 static void find_lasting(Grad *grad, const Written *later, Op *launch)
 {
     Touches touches = {.grad = grad};
-    grad->lasting.count = 0;
+    grad->lasting = (Map){0};
     region_visit(launch_region(launch), note_touch, &touches);
-    for (size_t i = 0; i < touches.all.count; i++) {
-        const Touch *read = &touches.all.data[i];
-        bool lasts = read->is_read && !map_has(&later->parameters, read->parameter);
-        for (size_t j = 0; lasts && j < touches.all.count; j++) {
-            const Touch *write = &touches.all.data[j];
-            lasts = write->is_read || write->parameter != read->parameter ||
-                    (j < i && !comes_again(write->op, read->op));
-        }
-        if (lasts) vec_push(grad->arena, &grad->lasting, read->op);
+    for (size_t i = 0; i < touches.reads.count; i++) {
+        const Read *read = &touches.reads.data[i];
+        const size_t last = (size_t)(intptr_t)map_get(&touches.last, read->parameter);
+        if (last <= read->place && !map_has(&later->parameters, read->parameter) &&
+            !is_written_again(&touches, read))
+            map_set(grad->arena, &grad->lasting, read->op, read->op);
     }
 }
 

@@ -37,24 +37,27 @@ static void note_stale(Grad *grad, const Region *region)
     }
 }
 
-/* What the op and those in it read of memory that stays so. */
-static void note_lasting(Grad *grad, const Op *op)
+/* What is read of memory that stays so. */
+static void note_lasting(Op *read, void *context)
 {
-    for (size_t i = 0; i < grad->lasting.count; i++) {
-        const Op *read = grad->lasting.data[i];
-        bool is_inside = read == op;
-        for (int r = 0; r < op->region_count; r++)
-            is_inside |= region_holds(op->regions[r], read->parent);
-        const Value *copy = is_inside ? map_get(&grad->primal, read->results) : NULL;
-        if (copy && copy->op) map_set(grad->arena, &grad->settled, copy->op, copy->op);
-    }
+    Grad *grad = context;
+    const Value *copy =
+        map_has(&grad->lasting, read) ? map_get(&grad->primal, read->results) : NULL;
+    if (copy && copy->op) map_set(grad->arena, &grad->settled, copy->op, copy->op);
+}
+
+/* The op, and what is in it. */
+static Op *clone(Grad *grad, const Op *op)
+{
+    grad->builder.span = op->span;
+    Op *copy = op_clone(&grad->builder, op, &grad->primal);
+    op_visit((Op *)(uintptr_t)op, note_lasting, grad);
+    return copy;
 }
 
 Op *replay_op(Grad *grad, const Op *op, bool again)
 {
-    grad->builder.span = op->span;
-    Op *copy = op_clone(&grad->builder, op, &grad->primal);
-    note_lasting(grad, op);
+    Op *copy = clone(grad, op);
     for (int i = 0; again && i < op->region_count; i++) note_stale(grad, op->regions[i]);
     return copy;
 }
@@ -62,11 +65,7 @@ Op *replay_op(Grad *grad, const Op *op, bool again)
 void replay(Grad *grad, const Region *region, bool again)
 {
     for (const Op *op = region->first; op; op = op_next(op))
-        if (!(op_info(op->code)->traits & TERM)) {
-            grad->builder.span = op->span;
-            op_clone(&grad->builder, op, &grad->primal);
-            note_lasting(grad, op);
-        }
+        if (!(op_info(op->code)->traits & TERM)) clone(grad, op);
     if (again) note_stale(grad, region);
 }
 
