@@ -57,6 +57,13 @@ bool loop_foresees(const Op *loop, const Value *value)
     return !value_finds(value, is_unforeseen, loop->regions[0]);
 }
 
+bool loop_foresees_operands(const Op *loop, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (!loop_foresees(loop, op->operands[i])) return false;
+    return true;
+}
+
 /* Of a value in the loop. */
 typedef struct Slope {
     bool is_known;
@@ -146,14 +153,26 @@ bool loop_counts_to(const Op *loop, const Value *index, int iterations)
     return dtype_wrap(dtype, low) == low && dtype_wrap(dtype, high) == high;
 }
 
+/* Whether so many steps are no more than numbers of the type go round in. */
+static bool wraps_once(const Op *loop, DType dtype, int iterations)
+{
+    FactTable *facts = facts_new(loop->parent->kernel);
+    const int64_t most = facts_of(facts, operand(loop, step)).high;
+    facts_free(facts);
+    return (most * iterations) >> dtype_bits(dtype) == 0;
+}
+
 Value *loop_has_iteration(const Op *loop, Builder *builder, Value *index, int iterations,
                           Value *later)
 {
     Value *step = operand(loop, step), *end = operand(loop, end);
-    if (!loop_counts_to(loop, index, iterations)) {
-        step = build_cast(builder, DTYPE_i64, step);
-        end = build_cast(builder, DTYPE_i64, end);
-        later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, iterations);
+    if (loop_counts_to(loop, index, iterations)) return build_cmp(builder, "lt", later, end);
+    if (wraps_once(loop, index->type->dtype, iterations)) {
+        Value *has = build_cmp(builder, "lt", later, end);
+        return build2(builder, OP_and, has, build_cmp(builder, "lt", index, later));
     }
+    step = build_cast(builder, DTYPE_i64, step);
+    end = build_cast(builder, DTYPE_i64, end);
+    later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, iterations);
     return build_cmp(builder, "lt", later, end);
 }

@@ -130,14 +130,6 @@ static int64_t bytes_in_flight(Op *load)
     return bytes > pieces ? bytes : pieces;
 }
 
-static bool is_foreseen(const Prefetch *prefetch, const Op *load)
-{
-    bool foreseen = !is_written(prefetch, load);
-    for (int i = 0; i < load->operand_count; i++)
-        foreseen &= loop_foresees(prefetch->loop, load->operands[i]);
-    return foreseen;
-}
-
 static void take_loads(Prefetch *prefetch, size_t count)
 {
     prefetch->loads.count = count;
@@ -171,7 +163,8 @@ static const char *collect_loads(Prefetch *prefetch)
     if (prefetch->writes) return "it writes global memory, which its loads may read";
     const bool with_elements = waits_for_elements(prefetch->loop->regions[0]);
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
-        if (is_load(op, with_elements) && is_foreseen(prefetch, op))
+        if (is_load(op, with_elements) && !is_written(prefetch, op) &&
+            loop_foresees_operands(prefetch->loop, op))
             vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     if (!prefetch->loads.count)
         return "it writes what they read, or where that is is not known before the iteration";
@@ -385,8 +378,7 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
 {
     const Op *loop = prefetch->loop;
     Builder builder = builder_before(prefetch->loop);
-    Value *index = operand(loop, begin);
-    for (int i = 0; i < ahead; i++) index = build2(&builder, OP_add, index, operand(loop, step));
+    Value *index = loop_ahead(&builder, operand(loop, begin), operand(loop, step), ahead);
     Map map = {0};
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
@@ -412,31 +404,6 @@ static Op *place_for_next(const Region *body)
             op->code == OP_yield)
             return op;
     return NULL;
-}
-
-/* Whether a counter below the loop's end, `distance` steps on, may be beyond what its type holds.
- */
-static bool may_wrap(const Op *loop, int distance)
-{
-    const DType dtype = operand(loop, end)->type->dtype;
-    int64_t stop, step, last;
-    return dtype == DTYPE_u64 || !value_constant(operand(loop, end), &stop) ||
-           !value_constant(operand(loop, step), &step) ||
-           __builtin_mul_overflow(step, distance, &last) ||
-           __builtin_add_overflow(last, stop > 0 ? stop : 0, &last) ||
-           dtype_wrap(dtype, last) != last;
-}
-
-/* `more`: whether there is such an iteration. */
-static Value *next_index(Builder *builder, const Op *loop, int distance, Value **more)
-{
-    Value *index = loop->regions[0]->arguments[0];
-    Value *next = index;
-    for (int i = 0; i < distance; i++) next = build2(builder, OP_add, next, operand(loop, step));
-    *more = build_cmp(builder, "lt", next, operand(loop, end));
-    if (may_wrap(loop, distance))
-        *more = build2(builder, OP_and, *more, build_cmp(builder, "lt", index, next));
-    return next;
 }
 
 /* By the distance; a short loop, or one that is little code, as a whole, which leaves out the loads
@@ -505,9 +472,12 @@ static void load_next(const Prefetch *prefetch)
     Region *body = prefetch->loop->regions[0];
     Builder builder = builder_before(place_for_next(body));
     Map map = {0}, tiles = {0};
-    Value *more, *next = next_index(&builder, prefetch->loop, prefetch->distance, &more);
+    const Op *loop = prefetch->loop;
+    Value *index = body->arguments[0],
+          *next = loop_ahead(&builder, index, operand(loop, step), prefetch->distance),
+          *more = loop_has_iteration(loop, &builder, index, prefetch->distance, next);
     const bool guarded = guards(prefetch);
-    if (!guarded) next = build3(&builder, OP_select, more, next, body->arguments[0]);
+    if (!guarded) next = build3(&builder, OP_select, more, next, index);
     map_set(prefetch->kernel->arena, &map, body->arguments[0], next);
     for (size_t i = 0; i < prefetch->loads.count; i++) {
         Op *load = prefetch->loads.data[i];
