@@ -73,32 +73,29 @@ static bool is_used_once(const Op *op)
     return op->results[0].use_count == 1;
 }
 
-typedef struct TileUses {
-    const Loop *loop;
-    const Op *alloc;
-    Op *store;
-    bool fine; /* one store in the loop's body, and reads behind it */
-} TileUses;
-
-static void note_use(Op *op, void *context)
+/* Beside the store, nothing does more with the tile than that the loop reads it behind that, or a
+ * part by its name. */
+static bool is_written_by(const Loop *loop, const Op *store, const Value *tile)
 {
-    TileUses *uses = context;
-    for (int i = 0; i < op->operand_count; i++) {
-        if (op->operands[i] != &uses->alloc->results[0]) continue;
-        if (op->parent != uses->loop->body) uses->fine = false;
-        if (op->code == OP_shared_store && !uses->store)
-            uses->store = op;
-        else if (op->code != OP_shared_load || !uses->store)
-            uses->fine = false;
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        const Op *op = use->op;
+        if (op == store) continue;
+        if (!region_holds(loop->body, op->parent) || !shared_is_only_read(op) ||
+            !op_comes_before(store, region_find_ancestor(loop->body, op)) ||
+            (op_has(op, ALIAS) && !is_written_by(loop, store, &op->results[0])))
+            return false;
     }
+    return true;
 }
 
-/* The one store to the tile, before all that reads it; NULL: there is more to it. */
+/* The one store to the tile, in the loop's body; NULL: there is more to it. */
 static Op *store_to(const Loop *loop, const Op *alloc)
 {
-    TileUses uses = {.loop = loop, .alloc = alloc, .fine = true};
-    region_visit(loop->launch, note_use, &uses);
-    return uses.fine ? uses.store : NULL;
+    const Value *tile = &alloc->results[0];
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op->code == OP_shared_store && use->op->parent == loop->body)
+            return is_written_by(loop, use->op, tile) ? use->op : NULL;
+    return NULL;
 }
 
 static int64_t bytes_at_once(const Loop *loop, Op *load)
@@ -127,10 +124,8 @@ static bool is_wide(const Loop *loop, const Op *dot, Op *load)
 
 static bool is_ahead(const Loop *loop, const Op *dot, Op *load)
 {
-    if (load->code != OP_load || load->parent != loop->body || !is_used_once(load)) return false;
-    for (int i = 0; i < load->operand_count; i++)
-        if (!loop_foresees(loop->op, load->operands[i])) return false;
-    return is_wide(loop, dot, load);
+    return load->code == OP_load && load->parent == loop->body && is_used_once(load) &&
+           loop_foresees_operands(loop->op, load) && is_wide(loop, dot, load);
 }
 
 static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
@@ -399,28 +394,6 @@ static void join_iterations(const Loop *loop, int factor)
 
 /* ---- loops that ask for stages ---- */
 
-typedef struct TileWritten {
-    const Loop *loop;
-    const Op *alloc, *store;
-    bool is_copied; /* by the store alone, for what the loop reads behind it */
-} TileWritten;
-
-static void note_use_of_written(Op *op, void *context)
-{
-    TileWritten *written = context;
-    const Region *body = written->loop->body;
-    if (op == written->store || !shared_is_used(op, written->alloc)) return;
-    written->is_copied &= region_holds(body, op->parent) && shared_is_only_read(op) &&
-                          op_comes_before(written->store, region_find_ancestor(body, op));
-}
-
-static bool is_written_alone(const Loop *loop, const Op *store)
-{
-    TileWritten written = {loop, operand(store, tile)->op, store, true};
-    region_visit(loop->launch, note_use_of_written, &written);
-    return written.is_copied;
-}
-
 static void find_global_write(Op *op, void *context)
 {
     if (op->region_count || !op_has(op, WRITES) || op_has(op, BARRIER)) return;
@@ -434,19 +407,16 @@ static bool is_copied_by_elements(const Loop *loop, const Op *store)
     if (store->code != OP_shared_store || store->attr_count) return false;
     const Op *alloc = operand(store, tile)->op;
     Op *load = operand(store, value)->op;
-    if (alloc->code != OP_shared_alloc || !load || load->code != OP_load ||
-        load->parent != loop->body || !is_used_once(load) ||
-        bytes_at_once(loop, load) < COST_COPY_LEAST)
-        return false;
-    for (int i = 0; i < load->operand_count; i++)
-        if (!loop_foresees(loop->op, load->operands[i])) return false;
-    return is_written_alone(loop, store);
+    return alloc->code == OP_shared_alloc && load && load->code == OP_load &&
+           load->parent == loop->body && is_used_once(load) &&
+           bytes_at_once(loop, load) >= COST_COPY_LEAST && loop_foresees_operands(loop->op, load) &&
+           is_written_by(loop, store, operand(store, tile));
 }
 
 /* Where the author asks for stages, and nothing writes global memory, such are copies, too. */
 static void copy_elements_ahead(Loop *loop)
 {
-    bool writes = false;
+    bool writes = false, copies = false;
     if (op_int(loop->op, ATTR_stages, 0) < 2 || !is_whole_block(loop)) return;
     region_visit(loop->body, find_global_write, &writes);
     for (Op *op = loop->body->first, *next; op && !writes; op = next) {
@@ -454,8 +424,9 @@ static void copy_elements_ahead(Loop *loop)
         if (!is_copied_by_elements(loop, op)) continue;
         Feed feed = {.load = operand(op, value)->op, .store = op, .alloc = operand(op, tile)->op};
         make_copy(&feed);
-        analysis_invalidate(loop->context);
+        copies = true;
     }
+    if (copies) analysis_invalidate(loop->context);
 }
 
 /* ---- the loop ---- */
