@@ -141,16 +141,25 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
     }
 }
 
-/* The tile, if the stages stand for it everywhere, and names of its parts. */
-static void drop_tile(const Pipeline *pipeline, const MultiBuffer *buffer)
+/* It went with the loop, in whose place there is another one. */
+static bool is_erased(const Pipeline *pipeline, const Op *use)
+{
+    return !pipeline->loop->parent && region_holds(pipeline->loop->regions[0], use->parent);
+}
+
+void multi_buffer_drop_tiles(const Pipeline *pipeline)
 {
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (multi_buffer_is_rename(use) && shared_is_used(use, buffer->alloc) &&
-            use->results[0].use_count == 0)
+        if (multi_buffer_is_rename(use) && !is_erased(pipeline, use) &&
+            use->results[0].use_count == 0 &&
+            multi_buffer_of(pipeline, shared_root(&use->results[0])))
             op_erase(use);
     }
-    if (buffer->alloc->results[0].use_count == 0) op_erase(buffer->alloc);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        Op *alloc = pipeline->buffers.data[i].alloc;
+        if (alloc->results[0].use_count == 0) op_erase(alloc);
+    }
 }
 
 void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
@@ -158,8 +167,7 @@ void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STA
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         move_buffer(pipeline, &pipeline->buffers.data[i], arguments);
     for (size_t i = 0; i < pipeline->buffers.count; i++) op_erase(pipeline->buffers.data[i].copy);
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        drop_tile(pipeline, &pipeline->buffers.data[i]);
+    multi_buffer_drop_tiles(pipeline);
 }
 
 /* ---- a dot in flight ---- */
@@ -192,9 +200,9 @@ Op *multi_buffer_leave_in_flight(const Pipeline *pipeline)
 /* ---- by threads that compute ---- */
 
 Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
-                      Value *const filled[2], Value *exists, const Region *region, Map *map)
+                      Value *const filled[2], Value *which, const Region *region, Map *map)
 {
-    Value *operands[4 + TYPE_RANK];
+    Value *operands[5 + TYPE_RANK];
     const Op *copy = buffer->copy;
     const int tile = operand_index(copy, tile);
     const bool by_tensor = pipeline->by_tensor && filled[0];
@@ -205,11 +213,11 @@ Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuf
                                       : value_copy_slice(builder, copy->operands[o], region, map);
         for (int i = 0; i < 2 && o == tile && by_tensor; i++) operands[count++] = filled[i];
     }
-    if (exists) operands[count++] = exists;
+    if (which) operands[count++] = which;
     Op *begun =
         build_op(builder, by_tensor ? OP_tma_load : OP_copy_async, count, operands, 0, NULL);
     op_keep_attrs(begun, copy);
-    if (exists) op_set_int(begun, ATTR_masked, 1);
+    if (which) op_set_int(begun, by_tensor ? ATTR_multicast : ATTR_masked, 1);
     op_set_int(begun, ATTR_stages, pipeline->stages);
     return begun;
 }

@@ -119,6 +119,8 @@ typedef struct Plan {
     Value *at[2];       /* the stage and the parity that consumers begin with */
 } Plan;
 
+/* The stage of a step; -1: the op is none. */
+int plan_step_stage(const Plan *plan, const Op *op);
 /* The stage of a value of the body: of arguments, and of what is made where it is needed, 0. */
 int plan_stage(const Plan *plan, const Value *value);
 /* Whether it is a product that is begun, and waited for later. */
@@ -166,10 +168,11 @@ Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const Mult
                           Value *stage);
 /* A tile of that type among `stages`. */
 Value *multi_buffer_view(Builder *builder, Value *stages, Value *stage, const Type *type);
-/* The buffer's copy to a stage, filled[1] of the barriers filled[0], or of none; if `exists`, or
- * that is NULL. */
+/* The buffer's copy to a stage, filled[1] of the barriers filled[0], or of none. `which`: by TMA
+ * the blocks of the cluster that it goes to, a bit each; by cp.async whether there is a copy at
+ * all; NULL: to this block, always. */
 Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
-                      Value *const filled[2], Value *exists, const Region *region, Map *map);
+                      Value *const filled[2], Value *which, const Region *region, Map *map);
 /* The loop with i32 values that begin as `first` after its own; *arguments are its iterations'. */
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
                         Value *arguments[STAGE_VALUES]);
@@ -178,6 +181,8 @@ void multi_buffer_yield(const Pipeline *pipeline, Value *const carried[STAGE_VAL
 Value *multi_buffer_next(const Pipeline *pipeline, Builder *builder, Value *stage, Value **is_last);
 /* Uses of the multi-buffers' tiles become uses of stages. */
 void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES]);
+/* The tiles, and names of their parts, where the stages stand for them everywhere. */
+void multi_buffer_drop_tiles(const Pipeline *pipeline);
 /* The loop's open dot is waited for an iteration later; the wait behind the loop. */
 Op *multi_buffer_leave_in_flight(const Pipeline *pipeline);
 

@@ -50,49 +50,35 @@ static Value *half_stage(const Pipeline *pipeline, Builder *builder, const Multi
 
 /* `blocks`: to which, a bit each. */
 static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
-                      Value *which, Value *blocks, Value *const filled[2], Value *const *offsets)
+                      Value *which, Value *blocks, Value *const filled[2], const Region *region,
+                      Map *map)
 {
-    const Op *copy = buffer->copy;
     const Access access = access_of(buffer->copy);
     const int64_t extent = buffer->alloc->results[0].type->shape[buffer->half] / pipeline->cluster;
-    Value *operands[5 + TYPE_RANK];
     Value *begin = build2(builder, OP_mul, which, multi_buffer_number(builder, (int)extent));
-    int count = 0;
-    operands[count++] = offsets[0];
-    operands[count++] = half_stage(pipeline, builder, buffer, filled[1], begin);
-    operands[count++] = filled[0];
-    operands[count++] = filled[1];
+    Op *begun = multi_buffer_copy(pipeline, builder, buffer, filled, blocks, region, map);
+    Builder before = builder_before(begun);
+    op_set_operand(begun, operand_index(begun, tile),
+                   half_stage(pipeline, &before, buffer, filled[1], begin));
     for (int d = 0; d < access.rank; d++) {
-        Value *offset = offsets[2 + d];
+        Value *offset = operand_list(begun, offsets)[d];
         if (access.tile_dim[d] == buffer->half)
-            offset =
-                build2(builder, OP_add, offset, build_cast(builder, offset->type->dtype, begin));
-        operands[count++] = offset;
+            op_set_operand(
+                begun, operand_index(begun, offsets) + d,
+                build2(&before, OP_add, offset, build_cast(&before, offset->type->dtype, begin)));
     }
-    operands[count++] = blocks;
-    Op *begun = build_op(builder, OP_tma_load, count, operands, 0, NULL);
-    op_keep_attrs(begun, copy);
-    op_set_int(begun, ATTR_stages, pipeline->stages);
     op_set_int(begun, ATTR_multi_buffer, 1);
-    op_set_int(begun, ATTR_multicast, 1);
 }
 
 void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                 Value *const filled[2], const Region *region, Map *map)
 {
-    const Op *copy = buffer->copy;
-    Value *offsets[2 + TYPE_RANK] = {NULL};
-    builder->span = copy->span;
-    for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile))
-            offsets[i] = value_copy_slice(builder, copy->operands[i], region, map);
     Value *own = build2(builder, OP_shl, multi_buffer_number(builder, 1), pipeline->rank);
     Value *both = multi_buffer_number(builder, (1 << pipeline->cluster) - 1);
     copy_half(pipeline, builder, buffer, pipeline->rank,
-              build3(builder, OP_select, pipeline->paired, both, own), filled, offsets);
+              build3(builder, OP_select, pipeline->paired, both, own), filled, region, map);
     Op *branch = build_branch(builder, pipeline->paired);
     Builder alone = builder_before(branch->regions[1]->last);
-    alone.span = copy->span;
     Value *rest = build2(&alone, OP_sub, multi_buffer_number(&alone, 1), pipeline->rank);
-    copy_half(pipeline, &alone, buffer, rest, own, filled, offsets);
+    copy_half(pipeline, &alone, buffer, rest, own, filled, region, map);
 }

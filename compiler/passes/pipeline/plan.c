@@ -32,11 +32,16 @@ static const Region *body_of(const Plan *plan)
 
 /* ---- stages ---- */
 
+int plan_step_stage(const Plan *plan, const Op *op)
+{
+    return (int)(intptr_t)map_get(&plan->stages, op) - 1;
+}
+
 int plan_stage(const Plan *plan, const Value *value)
 {
     if (!value->op || value->op->parent != body_of(plan)) return 0;
-    const int known = (int)(intptr_t)map_get(&plan->stages, value->op);
-    return known ? known - 1 : 0;
+    const int stage = plan_step_stage(plan, value->op);
+    return stage > 0 ? stage : 0;
 }
 
 static void set_stage(Plan *plan, const Op *op, int stage)
@@ -163,10 +168,8 @@ static int64_t words_of(const Type *type, int threads)
 
 static bool goes_to_later_stage(const Plan *plan, const Op *op)
 {
-    for (const OpUse *use = op->result_count ? op->results[0].uses : NULL; use; use = use->next) {
-        const int known = (int)(intptr_t)map_get(&plan->stages, use->op);
-        if (known - 1 > plan_stage(plan, &op->results[0])) return true;
-    }
+    for (const OpUse *use = op->result_count ? op->results[0].uses : NULL; use; use = use->next)
+        if (plan_step_stage(plan, use->op) > plan_stage(plan, &op->results[0])) return true;
     return false;
 }
 

@@ -311,10 +311,8 @@ typedef struct PlannedLoop {
 
 static bool is_used_in(const Plan *plan, const Value *value, int stage)
 {
-    for (const OpUse *use = value->uses; use; use = use->next) {
-        const int known = (int)(intptr_t)map_get(&plan->stages, use->op);
-        if (known == stage + 1) return true;
-    }
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (plan_step_stage(plan, use->op) == stage) return true;
     return false;
 }
 
@@ -518,21 +516,6 @@ static void move_tiles(Op *loop)
     }
 }
 
-/* The tiles that stages stand for. */
-static void drop_tiles(const Pipeline *pipeline)
-{
-    for (size_t i = pipeline->uses.count; i-- > 0;) {
-        Op *use = pipeline->uses.data[i];
-        if (use->code == OP_shared_view && !region_holds(pipeline->loop->regions[0], use->parent) &&
-            use->results[0].use_count == 0)
-            op_erase(use);
-    }
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        Op *alloc = pipeline->buffers.data[r].alloc;
-        if (alloc->results[0].use_count == 0) op_erase(alloc);
-    }
-}
-
 void plan_build(const Plan *plan, Value *end[2])
 {
     Op *loop = plan->pipeline->loop;
@@ -552,5 +535,5 @@ void plan_build(const Plan *plan, Value *end[2])
     for (int i = 0; i < count; i++) value_replace(&loop->results[i], results[i]);
     for (int i = 0; i < 2; i++) end[i] = results[count + i];
     op_erase(loop);
-    drop_tiles(plan->pipeline);
+    multi_buffer_drop_tiles(plan->pipeline);
 }
