@@ -234,3 +234,30 @@ bool fold_element(const Op *op, const int64_t *operands, int64_t *out)
     if (good) *out = to == DTYPE_b1 ? *out != 0 : dtype_wrap(to, *out);
     return good;
 }
+
+/* ---- of values ---- */
+
+typedef struct Folding {
+    KnownNumber *known;
+    const void *context;
+    int looks; /* that are left */
+} Folding;
+
+static bool fold_within(Folding *folding, const Value *value, int64_t *out)
+{
+    enum { MOST = 3 };
+    int64_t operands[MOST];
+    const Op *op = value->op;
+    if (folding->known(value, folding->context, out) || value_constant(value, out)) return true;
+    if (!op || op->operand_count > MOST || op->result_count != 1 || --folding->looks < 0 ||
+        !(op_info(op->code)->traits & ELEM))
+        return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!fold_within(folding, op->operands[i], &operands[i])) return false;
+    return fold_element(op, operands, out);
+}
+
+bool fold_value(const Value *value, KnownNumber *known, const void *context, int64_t *out)
+{
+    return fold_within(&(Folding){known, context, FOLD_LOOKS}, value, out);
+}

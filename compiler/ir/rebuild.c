@@ -53,6 +53,38 @@ Op *branch_carry(Op *branch, int count, const Type *const *types)
     return widen(branch, branch->operand_count, branch->operands, count, types);
 }
 
+/* `carried`: what the iteration begins with; then what the next one does. */
+static void copy_iteration(Builder *at, const Op *loop, int64_t trip, Map *copies, Value **carried,
+                           IterationCopier *copy, void *context)
+{
+    const Region *body = loop->regions[0];
+    Arena *arena = at->kernel->arena;
+    for (int i = 0; i < loop->result_count; i++)
+        map_set(arena, copies, body->arguments[1 + i], carried[i]);
+    for (const Op *op = body->first; op != body->last; op = op_next(op))
+        copy(at, op, trip, copies, context);
+    for (int i = 0; i < loop->result_count; i++) {
+        Value *next = body->last->operands[i];
+        carried[i] = map_has(copies, next) ? map_get(copies, next) : next;
+    }
+}
+
+void loop_copy_iterations(Op *loop, int64_t begin, int64_t step, int64_t trips,
+                          IterationCopier *copy, void *context)
+{
+    Builder at = builder_before(loop);
+    Value *index = loop->regions[0]->arguments[0];
+    Value **carried = arena_new_array(at.kernel->arena, Value *, loop->result_count + 1);
+    for (int i = 0; i < loop->result_count; i++) carried[i] = operand_list(loop, init)[i];
+    for (int64_t trip = 0; trip < trips; trip++) {
+        Map copies = {0};
+        map_set(at.kernel->arena, &copies, index,
+                build_const(&at, index->type->dtype, begin + trip * step));
+        copy_iteration(&at, loop, trip, &copies, carried, copy, context);
+    }
+    for (int i = 0; i < loop->result_count; i++) value_replace(&loop->results[i], carried[i]);
+}
+
 Op *region_terminator(const Region *region)
 {
     Op *last = region->last;

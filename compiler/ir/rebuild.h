@@ -18,6 +18,14 @@ Op *loop_carry(Op *loop, int count, Value *const *first);
  */
 Op *branch_carry(Op *branch, int count, const Type *const *types);
 
+/* Makes what becomes of an op in an iteration, by its number; `copies` says what is there already,
+ * and is told of the op's results. */
+typedef void IterationCopier(Builder *at, const Op *op, int64_t trip, Map *copies, void *context);
+/* So many iterations of the loop, before it, from the one of index `begin` on. What the last one
+ * yields stands for the loop's results; the loop is left for the caller to erase. */
+void loop_copy_iterations(Op *loop, int64_t begin, int64_t step, int64_t trips,
+                          IterationCopier *copy, void *context);
+
 /* The value at the builder's place: copies what it needs of the region; `map` says what is there
  * already. */
 Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map);

@@ -11,6 +11,7 @@
  * go through them in different orders. As elsewhere, parameters are different memory. */
 #include "ir/fold.h"
 #include "ir/op_vec.h"
+#include "ir/rebuild.h"
 #include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
 
@@ -75,26 +76,18 @@ typedef struct At {
     int64_t index;
 } At;
 
-static bool number_at(At at, const Value *value, int deep, int64_t *out)
+static bool is_index(const Value *value, const void *context, int64_t *out)
 {
-    enum { MOST = 3 };
-    int64_t operands[MOST];
-    if (value == at.loop->regions[0]->arguments[0]) return *out = at.index, true;
-    if (value_constant(value, out)) return true;
-    const Op *op = value->op;
-    if (!op || op->operand_count > MOST || op->result_count != 1 || deep == DEEPEST ||
-        !op_has(op, ELEM) || !type_is_scalar(value->type))
-        return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!number_at(at, op->operands[i], deep + 1, &operands[i])) return false;
-    return fold_element(op, operands, out);
+    const At *at = context;
+    *out = at->index;
+    return value == at->loop->regions[0]->arguments[0];
 }
 
 static bool same_value(At a, const Value *x, At b, const Value *y, int deep)
 {
     int64_t left, right;
-    const bool known = number_at(a, x, 0, &left);
-    if (known != number_at(b, y, 0, &right)) return false;
+    const bool known = fold_value(x, is_index, &a, &left);
+    if (known != fold_value(y, is_index, &b, &right)) return false;
     if (known) return left == right;
     if (x == y) return !region_holds(a.loop->regions[0], value_home(x));
     const Op *p = x->op, *q = y->op;
@@ -192,50 +185,28 @@ static const Again *find_again(const Group *group, const Op *load)
     return NULL;
 }
 
-static void copy_iteration(const Kept *kept, const Group *group, Builder *builder, At at,
-                           int64_t trip, Value **carried)
+/* A load whose tile another loop has loaded is that tile. */
+static void copy_op(Builder *builder, const Op *op, int64_t trip, Map *copies, void *context)
 {
-    const Op *loop = at.loop;
-    const Region *body = loop->regions[0];
-    const DType dtype = operand(loop, begin)->type->dtype;
-    Map copies = {0};
-    map_set(kept->arena, &copies, body->arguments[0], build_const(builder, dtype, at.index));
-    for (int i = 0; i < loop->result_count; i++)
-        map_set(kept->arena, &copies, body->arguments[1 + i], carried[i]);
-    for (const Op *op = body->first; op != body->last; op = op_next(op)) {
-        const Again *again = find_again(group, op);
-        if (again && again->first != op) {
-            map_set(kept->arena, &copies, op->results,
-                    again->tiles[find_trip(again->first, at, op)]);
-            continue;
-        }
-        Op *copy = op_clone(builder, op, &copies);
-        if (again) again->tiles[trip] = copy->results;
+    const Again *again = find_again(context, op);
+    if (again && again->first != op) {
+        const At at = iteration(op->parent->parent, trip);
+        map_set(builder->kernel->arena, copies, op->results,
+                again->tiles[find_trip(again->first, at, op)]);
+        return;
     }
-    for (int i = 0; i < loop->result_count; i++) {
-        Value *next = body->last->operands[i];
-        carried[i] = map_has(&copies, next) ? map_get(&copies, next) : next;
-    }
+    Op *copy = op_clone(builder, op, copies);
+    if (again) again->tiles[trip] = copy->results;
 }
 
-/* Before the loop, which is left as it is. */
-static void copy_iterations(const Kept *kept, const Group *group, const Op *loop, Value **carried)
-{
-    Builder builder = builder_before((Op *)(uintptr_t)loop);
-    for (int i = 0; i < loop->result_count; i++)
-        carried[i] = loop->operands[operand_index(loop, init) + i];
-    const int64_t trips = loop_trips(loop);
-    for (int64_t trip = 0; trip < trips; trip++)
-        copy_iteration(kept, group, &builder, iteration(loop, trip), trip, carried);
-}
-
-static void unroll(const Kept *kept, const Group *group)
+/* Loops are compared as they are until all iterations are there. */
+static void unroll(const Group *group)
 {
     for (size_t i = 0; i < group->loops.count; i++) {
         Op *loop = group->loops.data[i];
-        Value **carried = arena_new_array(kept->arena, Value *, loop->result_count + 1);
-        copy_iterations(kept, group, loop, carried);
-        for (int r = 0; r < loop->result_count; r++) value_replace(&loop->results[r], carried[r]);
+        const At first = iteration(loop, 0), second = iteration(loop, 1);
+        loop_copy_iterations(loop, first.index, second.index - first.index, loop_trips(loop),
+                             copy_op, (Group *)(uintptr_t)group);
     }
     for (size_t i = 0; i < group->loops.count; i++) op_erase(group->loops.data[i]);
 }
@@ -295,7 +266,7 @@ static bool keep_loads_of(const Kept *kept, Op *loop)
                        : "what this loop loads is loaded again: %lld bytes of a thread, which are "
                          "too many to be kept in registers, or too much code",
                   (long long)(bytes / kept->threads));
-    if (fits) unroll(kept, &group);
+    if (fits) unroll(&group);
     return fits;
 }
 

@@ -11,12 +11,10 @@
  * it in shared memory, a copy, and by numbers in registers. */
 #include "ir/fold.h"
 #include "ir/op_vec.h"
+#include "ir/rebuild.h"
 #include "passes/analysis/access.h"
 
-enum {
-    DEEPEST = 64,     /* index expression that is followed */
-    MOST_LOOKS = 1000 /* at ops of one, which may share parts */
-};
+enum { DEEPEST = 64 /* index expression that is followed */ };
 
 typedef bool Fits(const Op *op);
 
@@ -144,27 +142,17 @@ static bool follow_uses(Indices *indices, const Value *array)
 
 /* ---- how much that is ---- */
 
-/* The number that a value is where variables of loops are those of `known`. */
-static bool number_within(const Map *known, const Value *value, int *looks, int64_t *out)
+static bool is_known(const Value *value, const void *known, int64_t *out)
 {
-    enum { MOST = 3 };
-    int64_t operands[MOST];
     const int64_t *number = map_get(known, value);
-    if (number) return *out = *number, true;
-    if (value_constant(value, out)) return true;
-    const Op *op = value->op;
-    if (!op || op->operand_count > MOST || op->result_count != 1 || --*looks < 0 ||
-        !(op_info(op->code)->traits & ELEM))
-        return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!number_within(known, op->operands[i], looks, &operands[i])) return false;
-    return fold_element(op, operands, out);
+    if (number) *out = *number;
+    return number != NULL;
 }
 
+/* The number that a value is where variables of loops are those of `known`. */
 static bool number_of(const Map *known, const Value *value, int64_t *out)
 {
-    int looks = MOST_LOOKS;
-    return number_within(known, value, &looks, out);
+    return fold_value(value, is_known, known, out);
 }
 
 typedef struct Trips {
@@ -305,20 +293,10 @@ static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool is_nested)
     }
 }
 
-/* One iteration; `carried` becomes what the next one is given. */
-static void copy_body(Unroll *unroll, Builder *at, const Op *loop, Value *variable, Value **carried)
+static void copy_op(Builder *at, const Op *op, int64_t trip, Map *copies, void *context)
 {
-    const Region *body = loop->regions[0];
-    Map copies = {0};
-    map_set(unroll->arena, &copies, body->arguments[0], variable);
-    for (int i = 0; i < loop->result_count; i++)
-        map_set(unroll->arena, &copies, body->arguments[1 + i], carried[i]);
-    for (const Op *op = body->first; op != body->last; op = op_next(op))
-        want_copies(unroll, op, op_clone(at, op, &copies), false);
-    for (int i = 0; i < loop->result_count; i++) {
-        Value *next = body->last->operands[i];
-        carried[i] = map_has(&copies, next) ? map_get(&copies, next) : next;
-    }
+    (void)trip;
+    want_copies(context, op, op_clone(at, op, copies), false);
 }
 
 static void unroll_loop(Unroll *unroll, Op *loop)
@@ -326,14 +304,8 @@ static void unroll_loop(Unroll *unroll, Op *loop)
     const Map nothing = {0};
     Trips trips;
     if (!trips_of(&nothing, loop, &trips)) return;
-    Builder at = builder_before(loop);
-    Value **carried = arena_new_array(unroll->arena, Value *, loop->result_count + 1);
-    for (int i = 0; i < loop->result_count; i++)
-        carried[i] = loop->operands[operand_index(loop, init) + i];
-    const DType dtype = operand(loop, begin)->type->dtype;
-    for (int64_t i = trips.begin; i < trips.end; i += trips.step)
-        copy_body(unroll, &at, loop, build_const(&at, dtype, i), carried);
-    for (int i = 0; i < loop->result_count; i++) value_replace(&loop->results[i], carried[i]);
+    const int64_t count = (trips.end - trips.begin + trips.step - 1) / trips.step;
+    loop_copy_iterations(loop, trips.begin, trips.step, count, copy_op, unroll);
     op_erase(loop);
 }
 
