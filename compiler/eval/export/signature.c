@@ -290,6 +290,44 @@ Object *core_annotations(Eval *eval, const Bound *bound)
     return types;
 }
 
+/* The parts of `tuple[int, float]`; false: it is something else. */
+static bool tuple_parts(const Node *annotation, Nodes *out)
+{
+    if (annotation->kind != NODE_Subscript) return false;
+    const NodeSubscript *subscript = NODE_AS(Subscript, annotation);
+    const Node *base = subscript->value;
+    const Name name = base->kind == NODE_Name        ? NODE_AS(Name, base)->id
+                      : base->kind == NODE_Attribute ? NODE_AS(Attribute, base)->attr
+                                                     : "";
+    if (strcmp(name, "tuple") != 0 && strcmp(name, "Tuple") != 0) return false;
+    if (subscript->slice->kind != NODE_Tuple) return false;
+    *out = NODE_AS(Tuple, subscript->slice)->elts;
+    return true;
+}
+
+/* result_annotation(function): what names the result's annotation has may mean nothing here. */
+Object *core_result_annotation(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0];
+    if (function->kind != OBJECT_FUNCTION || function->as.function.node->kind != NODE_FunctionDef)
+        return eval->none;
+    const Node *annotation = NODE_AS(FunctionDef, function->as.function.node)->returns;
+    if (annotation == NULL) return eval->none;
+    Nodes parts;
+    const bool is_tuple = tuple_parts(annotation, &parts);
+    Object *all = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    Object *type = NULL;
+    eval->quiet++;
+    for (uint32_t i = 0; i < (is_tuple ? parts.count : 1); i++) {
+        type =
+            eval_annotation(eval, &function->as.function, is_tuple ? parts.items[i] : annotation);
+        if (type == NULL) break;
+        list_append(eval, all, type);
+    }
+    eval->quiet--;
+    return type == NULL ? eval->none : is_tuple ? all : type;
+}
+
 /* ---- all of them ---- */
 
 static bool add_positional(Eval *eval, Signature *out, const Function *function, uint32_t from)

@@ -242,6 +242,19 @@ static bool run_generator(Eval *eval, void *context)
     return run_body(eval, &object->as.function) != NULL;
 }
 
+/* A function says by its attribute __returned__ what looks at its results, where it says by an
+ * annotation what they are. */
+static bool check_result(Eval *eval, Object *object, Object *result, Span at)
+{
+    const Function *function = &object->as.function;
+    const Object *check = said_of(eval, function, "__returned__");
+    if (check == NULL || function->node->kind != NODE_FunctionDef ||
+        NODE_AS(FunctionDef, function->node)->returns == NULL)
+        return true;
+    Object *given[] = {object, result};
+    return call_simple(eval, (Object *)(uintptr_t)check, 2, given, at) != NULL;
+}
+
 Object *call_function(Eval *eval, Object *object, Object *self, const Arguments *arguments)
 {
     const Function *function = &object->as.function;
@@ -286,6 +299,7 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
     eval->library = library;
     if (is_step) eval->steps.count--;
     eval_move(eval, arguments->at);
+    if (result != NULL && !check_result(eval, object, result, arguments->at)) return NULL;
     return result;
 }
 

@@ -142,6 +142,28 @@ $ $TILEC check k.py -Wall
 for j in range(n):
     continue
     a[i] = 1.0
+== a result of another type than the function says (whole)
+import warp as wp
+
+@wp.func
+def f(x: float) -> int:
+    return x
+
+@wp.kernel
+def k(a: wp.array(dtype=float)):
+    a[0] = float(f(a[1]))
+k.compile(block_dim=64)
+== another count of results (whole)
+import warp as wp
+
+@wp.func
+def f(x: float) -> tuple[float, float, float]:
+    return x, x
+
+@wp.kernel
+def k(a: wp.array(dtype=float)):
+    p, q, r = f(a[1])
+k.compile(block_dim=64)
 == a variable named wp
 $ $TILEC check k.py -Wextra
 wp = 1.0
