@@ -164,6 +164,9 @@ def f(x: float) -> tuple[float, float, float]:
 def k(a: wp.array(dtype=float)):
     p, q, r = f(a[1])
 k.compile(block_dim=64)
+== a vector for a component
+a[i] = 1.0
+b[i].y = b[i]
 == a variable named wp
 $ $TILEC check k.py -Wextra
 wp = 1.0

@@ -90,8 +90,16 @@ def _unpacked(place, what, known):
     return ValueError, "Slice component must be a compile-time constant where the slice is unpacked"
 
 
+def _updated(place, what, known):
+    """`g += 1.0`, where g is what wp.grad() gives."""
+    node = place.node(ast.AugAssign)
+    if node is None or not isinstance(node.target, ast.Name) or "<function apply>" not in what:
+        return TypeError, None
+    return TypeError, f"Cannot reassign local '{node.target.id}', which wp.grad() has made"
+
+
 # By a message's code: the error of Python's that it is, and what is said besides.
-_SENTENCES = {" [E0201]": _undefined, " [E0204]": _attribute, " [E0214]": _absent, " [E0217]": _absent, " [E0219]": _unpacked}
+_SENTENCES = {" [E0201]": _undefined, " [E0204]": _attribute, " [E0208]": _updated, " [E0214]": _absent, " [E0217]": _absent, " [E0219]": _unpacked}
 
 
 def _known(kernel):
