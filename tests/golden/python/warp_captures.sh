@@ -109,6 +109,14 @@ wp.capture_launch(loaded)
 loaded.get_param("b", c)
 print(c.numpy())
 
+# a copy takes what is there when the graph is launched
+with wp.ScopedCapture() as capture:
+    wp.copy(c, a)
+a.fill_(8.0)
+wp.capture_launch(capture.graph)
+print(c.numpy())
+a.assign([1.0, 2.0])
+
 # what a graph for a file is not made of
 idx = wp.zeros(2, dtype=int)
 plain, host, seed = wp.indexedarray(b, idx), wp.zeros(2, dtype=float, device="cpu"), wp.zeros(1, dtype=float)

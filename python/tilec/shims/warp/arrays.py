@@ -961,7 +961,6 @@ def _check_file(dest, src):
         _graphs.refuse_in_files("a copy of an indexed or strided array", dest.device)
 
 
-@_graphs.recorded
 def from_ptr(ptr, length, dtype=None, shape=None, device=None):
     """An array where a pointer to memory, which lies at `ptr`, points to."""
     log_warning("This version of wp.from_ptr() is deprecated: give wp.array() the memory's address as ptr=, with dtype= and shape=",
@@ -970,6 +969,7 @@ def from_ptr(ptr, length, dtype=None, shape=None, device=None):
     return array(ptr=at, shape=(length,) if shape is None else shape, dtype=dtype, device=device)
 
 
+@_graphs.recorded
 def _copied(dest, src):
     dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
 
