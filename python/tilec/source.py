@@ -268,14 +268,16 @@ def cells(function):
     return found
 
 
-def _told(names):
-    """Those that there are words for."""
+def _told(names, node):
+    """Those that there are words for, or for what the definition asks of them."""
     texts = []
     for name, value in names.items():
         try:
             texts.append(Text(repr(name), ": ", text_of(value)))
         except Unspeakable:
-            continue
+            asked = _asked_of(name, value, node)
+            if asked is not None:
+                texts.append(Text(repr(name), ": ", asked))
     parts = []
     for text in texts:
         parts += [text, ", "]
@@ -303,6 +305,18 @@ def lines_of(function):
     return _kept[path, version].splitlines()
 
 
+def _asked_of(name, value, node):
+    """An object of the program's, of which there are words for the attributes alone that a text asks of it; None: there are none."""
+    asked = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name}
+    texts = []
+    for attribute in sorted(asked):
+        try:
+            texts += [f"{attribute!r}: ", text_of(getattr(value, attribute)), ", "]
+        except (AttributeError, Unspeakable):
+            continue
+    return Text(f"type({type(value).__name__!r}, (), {{", *texts, "})") if texts else None
+
+
 _definitions = {}
 
 
@@ -326,7 +340,7 @@ def _located(value, path, line, around, functions, module_name):
         names.update({name: found for name, found in cells(function).items() if name not in (value.__name__, "__class__")})
     module = module_of(functions, path, module_name, node, version)
     calls = _told_calls(functions)
-    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names), *([", ", calls] if calls else []), ")"))
+    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names, node), *([", ", calls] if calls else []), ")"))
 
 
 def _told_calls(functions):

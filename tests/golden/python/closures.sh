@@ -124,6 +124,28 @@ def later():
 
 
 later()
+
+
+class Settings:
+    def __init__(self, by):
+        self.by, self.others = by, open
+
+    @wp.func
+    def scaled(x: float, by: float):
+        return x * by
+
+
+def with_settings(settings):
+    @wp.kernel
+    def scale(x: wp.array[float]):
+        x[0] = settings.scaled(x[0], settings.by)
+
+    return scale
+
+
+for by in (2.0, 5.0):
+    wp.launch(with_settings(Settings(by)), dim=1, inputs=[x])
+    print(x.numpy()[0])
 wp.set_module_options({"enable_backward": False})
 print(wp.get_module_options()["enable_backward"], wp.get_module("other").options["enable_backward"], wp.config.mode)
 END
