@@ -251,6 +251,7 @@ def by_value():
 
 
 told(by_value)
+print([wp.types.is_array(one) for one in (ints, wp.array[float], fabric, np.zeros(2), np.float32(1.0), float)])
 
 # ---- options ----
 print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())

@@ -1136,7 +1136,10 @@ def is_struct(value):
 
 
 def is_array(value):
-    if isinstance(value, (type, StructInstance)):  # textures have these, too
+    """Of Warp's own classes, or what an annotation says of one: numpy's and torch's are none."""
+    if isinstance(value, (type, StructInstance, numpy.ndarray, numpy.generic)):  # textures have these, too
+        return False
+    if type(value).__module__.partition(".")[0] == "torch":
         return False
     return hasattr(value, "__tile_facts__") or hasattr(value, "ndim") and hasattr(value, "dtype")
 
