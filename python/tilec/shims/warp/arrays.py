@@ -238,7 +238,7 @@ class array(_Arrays):
         if data is not None and not isinstance(data, array):
             if self.device.is_cuda:
                 _graphs.refuse_in_files("a copy of the host's data to a GPU's array", self.device)
-            if self.device._on_gpu and hasattr(data, "__cuda_array_interface__"):
+            if self.device._on_gpu and hasattr(data, "__cuda_array_interface__") and not _is_of_host(data):
                 data = _seen(data, self.device)
         shape = (length,) if shape is None and length is not None else shape
         if ptr is not None:
@@ -859,6 +859,11 @@ class indexedarray3d(indexedarray):
 
 class indexedarray4d(indexedarray):
     _own, _rank = True, 4
+
+
+def _is_of_host(thing):
+    """Whether what an object says to be on a GPU is memory that the driver does not know, and the object has it as the host's, too."""
+    return hasattr(thing, "__array_interface__") and _memory.kind_of_pointer(thing.__cuda_array_interface__["data"][0]) is _memory.MemoryKind.UNKNOWN
 
 
 def _seen(thing, device):
