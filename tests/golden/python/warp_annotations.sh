@@ -253,6 +253,33 @@ def by_value():
 told(by_value)
 print([wp.types.is_array(one) for one in (ints, wp.array[float], fabric, np.zeros(2), np.float32(1.0), float)])
 
+# ---- what a function says that it returns ----
+@wp.func
+def own_numbers() -> wp.array[int]:
+    made = wp.zeros(shape=(2,), dtype=int)
+    made[1] = 7
+    return made
+
+
+@wp.func
+def fixed_numbers() -> wp.fixedarray(shape=(2,), dtype=int):
+    made = wp.zeros(shape=(2,), dtype=int)
+    made[1] = 7
+    return made
+
+
+def second_of(numbers):
+    @wp.kernel
+    def second(x: wp.array[int]):
+        x[0] = numbers()[1]
+
+    return second
+
+
+for one in (own_numbers, fixed_numbers):
+    told(wp.launch, second_of(one), dim=1, inputs=[ints])
+print(ints.numpy())
+
 # ---- options ----
 print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())
 

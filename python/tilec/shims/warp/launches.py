@@ -75,6 +75,7 @@ class Function:
         _subscripts.check_no_union(function, annotations)
         _packing.check_annotations(function.__name__, annotations)
         self.__signature__ = inspect.signature(function)
+        self.result_kind = annotations.get("return")
         names = [name for name in self.__signature__.parameters if name in annotations]
         self.input_types = {name: as_type(annotations[name]) if isinstance(annotations[name], type) else annotations[name] for name in names}
         _check_references(self, namesake)
@@ -110,6 +111,7 @@ class Function:
 
     def __tile_remote__(self):
         if self.remote is None:
+            _checks.check_function(self.func, self.result_kind)
             _statics.resolve_again(self.func, self.statics)
             found = _session.text_of(self.func) if self.func.__name__ == "<lambda>" else _source.definition(self.func, self.around)
             self.remote = _Remote(_Text(_session.module("warp"), ".func(", found, ")"))
