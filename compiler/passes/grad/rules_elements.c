@@ -57,11 +57,19 @@ Value *partial_mul(Grad *grad, const Op *op, int operand, Value *adjoint)
     return product(grad, adjoint, primal(grad, op->operands[1 - operand]));
 }
 
+/* a / b; where that is rounded to fewer bits than an adjoint has, as it was before. */
+static Value *ratio(Grad *grad, const Op *op)
+{
+    const DType dtype = op->results->type->dtype;
+    if (dtype_bits(dtype) == dtype_bits(adjoint_dtype(dtype))) return primal(grad, op->results);
+    return quotient(grad, primal(grad, operand(op, a)), primal(grad, operand(op, b)));
+}
+
 /* Of a / b: 1 / b, and -(a / b) / b. */
 Value *partial_div(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
     Value *by = quotient(grad, adjoint, primal(grad, operand(op, b)));
-    return operand == 0 ? by : negative(grad, product(grad, by, primal(grad, op->results)));
+    return operand == 0 ? by : negative(grad, product(grad, by, ratio(grad, op)));
 }
 
 /* Of two that are equal it is the first one's; of a number and a NaN that of what the result is. */
