@@ -29,6 +29,7 @@ from warp import memory as _memory
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import textures as _textures
+from warp import timing as _timing
 from warp import types, utils
 from warp._src import context
 from warp.builtins import transform_expand, transform_set_rotation, transform_set_translation  # noqa: F401
@@ -41,9 +42,9 @@ from warp._src import utils as _src_utils  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, ref, struct, transformation, vector  # noqa: F401
 
 for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
-                _textures):
-    for _name in _module.__all__ if _module in (_aot, _builds) else dir(_module):
-        if not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
+                _textures, _timing):
+    for _name in _module.__all__ if _module in (_aot, _builds, _timing) else dir(_module):
+        if _module is _timing or not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
 for _kind in [*types.scalar_types, types.bool, types.handle]:
     globals()[_kind.__name__] = _kind

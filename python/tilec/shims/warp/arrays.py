@@ -1015,11 +1015,12 @@ def _copy(dest, src, dest_offset, src_offset, count):
     elif src.size * _types.type_size_in_bytes(src.dtype) != dest.size * _types.type_size_in_bytes(dest.dtype) and dest.dtype is not src.dtype:
         raise RuntimeError(f"Incompatible array types: destination dtype={_types.type_repr(dest.dtype)}, source dtype={_types.type_repr(src.dtype)}")
     _check_file(dest, src)
-    _copied(dest, src)
+    from warp import tape, timing
+
+    with timing.measured(timing.TIMING_MEMCPY, timing.copy_name(dest, src), dest.device if dest.device.is_cuda else src.device):
+        _copied(dest, src)
     if getattr(dest, "grad", None) is not None and getattr(src, "grad", None) is not None:  # the gradient goes with it
         _copied(dest.grad, src.grad)
-    from warp import tape
-
     tape.note_copy(dest, src)
 
 

@@ -271,7 +271,7 @@ class Loaded:
 
     def resolve_options(self, config, block_dim=None):
         """The options with which its kernels are compiled: what it leaves open, the configuration says."""
-        found = {name: getattr(config, name, None) if value is None else value for name, value in self.options.items()}
+        found = {"verify_fp": config.verify_fp, **{name: getattr(config, name, None) if value is None else value for name, value in self.options.items()}}
         return found if block_dim is None else {**found, "block_dim": block_dim}
 
     def note(self, device, block_dim):

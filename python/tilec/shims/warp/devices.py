@@ -487,11 +487,18 @@ def stream_to_torch(stream_or_device=None):
 class ScopedTimer(contextlib.AbstractContextManager):
     enabled = True
 
-    def __init__(self, name, active=True, print=True, detailed=False, dict=None, use_nvtx=False, synchronize=False, **options):
+    def __init__(self, name, active=True, print=True, detailed=False, dict=None, use_nvtx=False, synchronize=False, cuda_filter=0,
+                 report_func=None, **options):
         self.name, self.active, self.print, self.dict = name, active, print, dict
         self.profile = cProfile.Profile() if detailed and active else None
+        self.cuda_filter, self.report_func = cuda_filter if active else 0, report_func
+        self.timing_results, self.extra_msg = [], ""
 
     def __enter__(self):
+        if self.cuda_filter:
+            from warp import timing
+
+            timing.timing_begin(self.cuda_filter)
         self.start = time.perf_counter()
         if self.profile is not None:
             self.profile.enable()
@@ -505,10 +512,16 @@ class ScopedTimer(contextlib.AbstractContextManager):
         self.elapsed = 1e3 * (time.perf_counter() - self.start)
         if self.profile is not None:
             pstats.Stats(self.profile, stream=sys.stdout).sort_stats("cumulative").print_stats()
+        if self.cuda_filter:
+            from warp import timing
+
+            self.timing_results = timing.timing_end()
         if self.active and self.dict is not None:
             self.dict.setdefault(self.name, []).append(self.elapsed)
+        if self.timing_results and self.print:
+            (self.report_func or timing.timing_print)(self.timing_results, indent="")
         if self.active and self.print:
-            print(f"{self.name} took {self.elapsed:.2f} ms")
+            print(f"{self.name} took {self.elapsed:.2f} ms{' ' if self.extra_msg else ''}{self.extra_msg}")
 
 
 def get_stream(device=None):

@@ -211,9 +211,10 @@ def capture_resume(graph, device=None, stream=None):
 
 @recorded
 def capture_launch(graph, stream=None):
+    from warp import timing
     from warp.devices import ScopedStream
 
-    with ScopedStream(stream, sync_enter=False):
+    with ScopedStream(stream, sync_enter=False), timing.measured(timing.TIMING_GRAPH, "graph", graph.device):
         graph.run()
 
 

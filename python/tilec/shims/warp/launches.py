@@ -38,6 +38,7 @@ from warp import packing as _packing
 from warp import statics as _statics
 from warp import subscripts as _subscripts
 from warp import tape as _tape
+from warp import timing as _timing
 from warp import types
 from warp import words as _words
 from warp.adjoint import Adjoint
@@ -749,7 +750,11 @@ def _start(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         gradients = [*adj_inputs, *adj_outputs]
         _determinism.check_launch(kernel.of(given), given, gradients if len(gradients) == len(given) else [None] * len(given), _dims(dim),
                                   _devices.get_device(device), adjoint)
-    _run(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device)
+    if not _timing.is_open():
+        _run(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device)
+        return
+    with _timing.measured(_timing.TIMING_KERNEL, f"{'backward' if adjoint else 'forward'} kernel {kernel.key}", _devices.get_device(device)):
+        _run(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, device)
 
 
 @_graphs.recorded
