@@ -177,12 +177,42 @@ static LLVMValueRef encode_tf32(Gen *gen, LLVMValueRef value)
                            rounded, "");
 }
 
+/* ---- powers of two: the exponent of an f32, in its place ---- */
+
+static LLVMValueRef decode_scale(Gen *gen, LLVMValueRef value)
+{
+    LLVMBuilderRef at = gen->builder;
+    LLVMValueRef code = LLVMBuildZExt(at, value, gen->types.i32, "");
+    LLVMValueRef word = LLVMBuildShl(at, code, gen_i32(gen, 23), "");
+    /* The least is subnormal; the greatest is NaN, where the f32 would be infinite. */
+    LLVMValueRef next =
+        LLVMBuildAnd(at, LLVMBuildAdd(at, code, gen_i32(gen, 1), ""), gen_i32(gen, 0xff), "");
+    LLVMValueRef ends = LLVMBuildICmp(at, LLVMIntULE, next, gen_i32(gen, 1), "");
+    LLVMValueRef half = LLVMBuildOr(at, word, gen_i32(gen, 0x400000), "");
+    return f32_of(gen, LLVMBuildSelect(at, ends, half, word, ""));
+}
+
+/* The next one that is not less than the number's size. */
+static LLVMValueRef encode_scale(Gen *gen, LLVMValueRef value)
+{
+    LLVMBuilderRef at = gen->builder;
+    LLVMValueRef size = and_word(gen, word_of(gen, value), 0x7fffffff);
+    LLVMValueRef above = LLVMBuildAdd(at, size, gen_i32(gen, 0x7fffff), "");
+    LLVMValueRef code = LLVMBuildLShr(at, above, gen_i32(gen, 23), "");
+    LLVMValueRef least = LLVMBuildICmp(at, LLVMIntULE, size, gen_i32(gen, 0x400000), "");
+    code = LLVMBuildSelect(at, least, gen_i32(gen, 0), code, "");
+    code = gen_intrinsic2(gen, "llvm.umin", code, gen_i32(gen, 0xfe));
+    code = LLVMBuildSelect(at, is_nan(gen, value), gen_i32(gen, 0xff), code, "");
+    return LLVMBuildTrunc(at, code, gen->types.i8, "");
+}
+
 /* ---- floats ---- */
 
 LLVMValueRef gen_to_f32(Gen *gen, DType from, LLVMValueRef value)
 {
     if (from == DTYPE_f32 || from == DTYPE_tf32) return value;
     if (gen_is_native(gen, from)) return LLVMBuildFPExt(gen->builder, value, gen->types.f32, "");
+    if (from == DTYPE_f8e8m0) return decode_scale(gen, value);
     return from == DTYPE_bf16 ? decode_bf16(gen, value) : decode_small(gen, from, value);
 }
 
@@ -192,6 +222,7 @@ LLVMValueRef gen_from_f32(Gen *gen, DType to, LLVMValueRef value)
     if (to == DTYPE_tf32) return encode_tf32(gen, value);
     if (gen_is_native(gen, to))
         return LLVMBuildFPTrunc(gen->builder, value, gen_dtype(gen, to), "");
+    if (to == DTYPE_f8e8m0) return encode_scale(gen, value);
     return to == DTYPE_bf16 ? encode_bf16(gen, value) : encode_small(gen, to, value);
 }
 
@@ -271,7 +302,7 @@ static LLVMValueRef int_to_float(Gen *gen, DType from, DType to, LLVMValueRef va
     if (to == DTYPE_f32 || to == DTYPE_f64)
         return int_to_llvm_float(gen, is_signed, gen_dtype(gen, to), value);
     /* The ranges of f16 and the 8-bit floats end before f32 rounds an integer. */
-    if (dtype_bits(from) <= 16 || (to != DTYPE_bf16 && to != DTYPE_tf32))
+    if (dtype_bits(from) <= 16 || (to != DTYPE_bf16 && to != DTYPE_tf32 && to != DTYPE_f8e8m0))
         return gen_from_f32(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f32, value));
     if (dtype_bits(from) == 64) value = gather_low_bits(gen, is_signed, value);
     return gen_from_f64(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f64, value));

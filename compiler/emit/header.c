@@ -8,14 +8,14 @@
 static const char *c_type(const Parameter *parameter)
 {
     static const char *const names[DTYPE_COUNT] = {
-        [DTYPE_b1] = "bool",        [DTYPE_i8] = "int8_t",     [DTYPE_i16] = "int16_t",
-        [DTYPE_i32] = "int32_t",    [DTYPE_i64] = "int64_t",   [DTYPE_u8] = "uint8_t",
-        [DTYPE_u16] = "uint16_t",   [DTYPE_u32] = "uint32_t",  [DTYPE_u64] = "uint64_t",
-        [DTYPE_f16] = "uint16_t",   [DTYPE_bf16] = "uint16_t", [DTYPE_tf32] = "float",
-        [DTYPE_f32] = "float",      [DTYPE_f64] = "double",    [DTYPE_f8e4m3] = "uint8_t",
-        [DTYPE_f8e5m2] = "uint8_t", [DTYPE_i1] = "int8_t",     [DTYPE_i2] = "int8_t",
-        [DTYPE_i4] = "int8_t",      [DTYPE_u1] = "uint8_t",    [DTYPE_u2] = "uint8_t",
-        [DTYPE_u4] = "uint8_t",     [DTYPE_f4e2m1] = "uint8_t"};
+        [DTYPE_b1] = "bool",        [DTYPE_i8] = "int8_t",      [DTYPE_i16] = "int16_t",
+        [DTYPE_i32] = "int32_t",    [DTYPE_i64] = "int64_t",    [DTYPE_u8] = "uint8_t",
+        [DTYPE_u16] = "uint16_t",   [DTYPE_u32] = "uint32_t",   [DTYPE_u64] = "uint64_t",
+        [DTYPE_f16] = "uint16_t",   [DTYPE_bf16] = "uint16_t",  [DTYPE_tf32] = "float",
+        [DTYPE_f32] = "float",      [DTYPE_f64] = "double",     [DTYPE_f8e4m3] = "uint8_t",
+        [DTYPE_f8e5m2] = "uint8_t", [DTYPE_i1] = "int8_t",      [DTYPE_i2] = "int8_t",
+        [DTYPE_i4] = "int8_t",      [DTYPE_u1] = "uint8_t",     [DTYPE_u2] = "uint8_t",
+        [DTYPE_u4] = "uint8_t",     [DTYPE_f4e2m1] = "uint8_t", [DTYPE_f8e8m0] = "uint8_t"};
     const DType dtype = parameter->value->type->dtype;
     if (parameter->text) return "const char *";
     return parameter->is_key && !dtype_is_float(dtype) ? "int64_t" : names[dtype];

@@ -48,6 +48,7 @@ const char *dtype_user_name(DType dtype)
         [DTYPE_f64] = "float64",
         [DTYPE_f8e4m3] = "float8_e4m3",
         [DTYPE_f8e5m2] = "float8_e5m2",
+        [DTYPE_f8e8m0] = "float8_e8m0",
         [DTYPE_i1] = "int1",
         [DTYPE_i2] = "int2",
         [DTYPE_i4] = "int4",
@@ -216,6 +217,28 @@ static uint64_t finite_bits(const DTypeRow *row, int exponent, uint64_t signific
     return rounded > most ? most : rounded;
 }
 
+/* ---- powers of two ---- */
+
+enum { SCALE_BIAS = 127, SCALE_MOST = 254, SCALE_NAN = 255 };
+
+/* The next power that is not less than the number's size, as CUDA's conversions for scales are. */
+static uint64_t encode_scale(double number)
+{
+    int exponent;
+    if (isnan(number)) return SCALE_NAN;
+    if (isinf(number)) return SCALE_MOST;
+    double half = frexp(fabs(number), &exponent); /* 0, or from 0.5 below 1 */
+    int64_t code = half == 0 ? 0 : exponent - (half == 0.5) + SCALE_BIAS;
+    return (uint64_t)(code < 0 ? 0 : code > SCALE_MOST ? SCALE_MOST : code);
+}
+
+static double decode_scale(uint64_t bits)
+{
+    return bits == SCALE_NAN ? NAN : ldexp(1, (int)bits - SCALE_BIAS);
+}
+
+/* ---- floats of a sign, an exponent and a fraction ---- */
+
 static uint64_t encode_float(const DTypeRow *row, double number)
 {
     uint64_t bits = bits_of_double(number);
@@ -271,7 +294,8 @@ uint64_t dtype_encode(DType dtype, double number)
     case DTYPE_CLASS_BOOL: return number != 0;
     case DTYPE_CLASS_INT:
     case DTYPE_CLASS_UINT: return encode_integer(row, number);
-    case DTYPE_CLASS_FLOAT: return encode_float(row, number);
+    case DTYPE_CLASS_FLOAT:
+        return dtype == DTYPE_f8e8m0 ? encode_scale(number) : encode_float(row, number);
     }
     ICE("no such class of element type");
 }
@@ -283,7 +307,8 @@ double dtype_decode(DType dtype, uint64_t bits)
     case DTYPE_CLASS_BOOL: return (double)(bits & 1);
     case DTYPE_CLASS_INT: return (double)dtype_wrap(dtype, (int64_t)bits);
     case DTYPE_CLASS_UINT: return (double)(uint64_t)dtype_wrap(dtype, (int64_t)bits);
-    case DTYPE_CLASS_FLOAT: return decode_float(row, bits);
+    case DTYPE_CLASS_FLOAT:
+        return dtype == DTYPE_f8e8m0 ? decode_scale(bits) : decode_float(row, bits);
     }
     ICE("no such class of element type");
 }
@@ -295,8 +320,11 @@ int64_t dtype_code(DType dtype)
                                        [DTYPE_CLASS_INT] = 0,
                                        [DTYPE_CLASS_UINT] = 1,
                                        [DTYPE_CLASS_FLOAT] = 2};
-    static const uint8_t of_type[DTYPE_COUNT] = {
-        [DTYPE_bf16] = 4, [DTYPE_f8e4m3] = 10, [DTYPE_f8e5m2] = 12, [DTYPE_f4e2m1] = 17};
+    static const uint8_t of_type[DTYPE_COUNT] = {[DTYPE_bf16] = 4,
+                                                 [DTYPE_f8e4m3] = 10,
+                                                 [DTYPE_f8e5m2] = 12,
+                                                 [DTYPE_f8e8m0] = 14,
+                                                 [DTYPE_f4e2m1] = 17};
     int code = of_type[dtype] != 0 ? of_type[dtype] : of_class[dtype_class(dtype)];
     return (int64_t)code << 24 | (int64_t)dtype_memory_bits(dtype) << 16 | 1;
 }

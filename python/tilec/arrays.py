@@ -34,6 +34,7 @@ CODES = {
     "bfloat16": code_of(BFLOAT, 16),
     "float8_e4m3fn": code_of(10, 8),
     "float8_e5m2": code_of(12, 8),
+    "float8_e8m0fnu": code_of(14, 8),
 }
 NAMES = {code: name for name, code in CODES.items()}
 # Of torch's alone, several elements to a byte: what kernels have of them is bytes, or elements.

@@ -8,7 +8,7 @@ from tilec import session, source
 from tilec.session import Text, call_text, text_of
 
 # Element types whose names differ there.
-_RENAMED = {"bool": "core.boolean", "float8_e4m3fn": "core.float8_e4m3"}
+_RENAMED = {"bool": "core.boolean", "float8_e4m3fn": "core.float8_e4m3", "float8_e8m0fnu": "core.float8_e8m0"}
 
 
 def _dtype_text(value):

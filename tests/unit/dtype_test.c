@@ -110,6 +110,10 @@ static void test_known_encodings(void **state)
         {DTYPE_f8e4m3, 19, 0x5a}, {DTYPE_f8e4m3, NAN, 0x7f},
         {DTYPE_f8e5m2, 57344, 0x7b}, {DTYPE_f8e5m2, INFINITY, 0x7b}, {DTYPE_f8e5m2, 1, 0x3c},
         {DTYPE_f8e5m2, 0x1p-16, 1}, {DTYPE_f8e5m2, 61440, 0x7b},
+        {DTYPE_f8e8m0, 1, 127}, {DTYPE_f8e8m0, 1.01, 128}, {DTYPE_f8e8m0, -3, 129}, {DTYPE_f8e8m0, 0, 0},
+        {DTYPE_f8e8m0, 0x1p-127, 0}, {DTYPE_f8e8m0, 0x1.1p-127, 1}, {DTYPE_f8e8m0, 0x1p-200, 0},
+        {DTYPE_f8e8m0, 0x1p127, 254}, {DTYPE_f8e8m0, 0x1.1p127, 254}, {DTYPE_f8e8m0, INFINITY, 254},
+        {DTYPE_f8e8m0, NAN, 255},
         {DTYPE_f4e2m1, 0.25, 0}, {DTYPE_f4e2m1, 0.75, 2}, {DTYPE_f4e2m1, 1.25, 2},
         {DTYPE_f4e2m1, 1.75, 4}, {DTYPE_f4e2m1, 2.5, 4}, {DTYPE_f4e2m1, 3.5, 6},
         {DTYPE_f4e2m1, 5, 6}, {DTYPE_f4e2m1, 7, 7}, {DTYPE_f4e2m1, -INFINITY, 15},
@@ -127,6 +131,9 @@ static void test_known_encodings(void **state)
                      (unsigned long long)dtype_encode(rows[i].dtype, rows[i].number),
                      (unsigned long long)rows[i].bits);
     assert_true(isinf(dtype_decode(DTYPE_f8e5m2, 0x7c)) && isnan(dtype_decode(DTYPE_f8e4m3, 0xff)));
+    for (uint64_t bits = 0; bits < 255; bits++)
+        assert_int_equal(dtype_encode(DTYPE_f8e8m0, dtype_decode(DTYPE_f8e8m0, bits)), bits);
+    assert_true(isnan(dtype_decode(DTYPE_f8e8m0, 255)));
     assert_true(isnan(dtype_decode(DTYPE_f16, dtype_encode(DTYPE_f16, NAN))));
 }
 

@@ -193,6 +193,7 @@ static const char *torch_name(DType dtype)
     case DTYPE_b1: return "bool";
     case DTYPE_tf32: return dtype_name(dtype);
     case DTYPE_f8e4m3: return "float8_e4m3fn";
+    case DTYPE_f8e8m0: return "float8_e8m0fnu";
     case DTYPE_f4e2m1: return "float4_e2m1fn";
     default: return dtype_user_name(dtype);
     }

@@ -350,6 +350,7 @@ static double largest(DType dtype)
     case DTYPE_f32: return 0x1.fffffep127;
     case DTYPE_f8e4m3: return 448.0;
     case DTYPE_f8e5m2: return 57344.0;
+    case DTYPE_f8e8m0: return 0x1p127;
     case DTYPE_f4e2m1: return 6.0;
     default: return 0x1.fffffffffffffp1023;
     }

@@ -354,6 +354,7 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     if (!pair_values(eval, row->bits || shifts ? PAIR_BITS : PAIR_ARITHMETIC, left, right, at, &a,
                      &b))
         return NULL;
+    if (a->type->dtype == DTYPE_f8e8m0) return no_operator(eval, op, left, right, at);
     widen_booleans(eval, row, &a, &b);
     OpCode code = dtype_is_float(a->type->dtype) ? row->floats : row->ints;
     if (code == OP_floormod && eval->frame->is_thread_code) code = OP_rem;
@@ -456,7 +457,7 @@ Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at)
     if (op == OPERATOR_UAdd) return object_ir(eval, value);
     if (op == OPERATOR_Not)
         return object_ir(eval, build1(&eval->builder, OP_not, stage_cast(eval, value, DTYPE_b1)));
-    if (op == OPERATOR_USub)
+    if (op == OPERATOR_USub && dtype != DTYPE_f8e8m0)
         return object_ir(eval,
                          build1(&eval->builder, OP_neg,
                                 dtype == DTYPE_b1 ? stage_cast(eval, value, DTYPE_i32) : value));

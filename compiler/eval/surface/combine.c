@@ -83,7 +83,7 @@ static bool prepare(Eval *eval, const Object *given, Span at, const char **mode,
     for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++) {
         if (strcmp(MODES[i].name, name) != 0) continue;
         const bool bits = i >= 4, boolean = dtype == DTYPE_b1 && MODES[i].booleans != NULL;
-        if (bits && dtype_is_float(dtype)) break;
+        if (dtype == DTYPE_f8e8m0 || (bits && dtype_is_float(dtype))) break;
         *mode = boolean ? MODES[i].booleans : name;
         *tile = stage_cast(eval, *tile, accumulator(name, dtype));
         return true;
