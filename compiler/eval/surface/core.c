@@ -153,17 +153,50 @@ static bool outside_differs(const Op *view, const Op *number)
            !(real != NULL && new_real != NULL && real->number == new_real->number);
 }
 
-/* outside(view, value): what reads find that are not inside of the view. */
+/* From here on the tensor is that other view of its memory. */
+static void be_view(Object *tensor, Value *view)
+{
+    tensor->as.ir.value = view;
+}
+
+/* Another view of the same memory, beside it. */
+static Value *view_again(Value *view)
+{
+    Map copies = {0};
+    Builder builder = builder_after(view->op);
+    return op_clone(&builder, view->op, &copies)->results;
+}
+
+/* outside(view, value, scoped): what reads find that are not inside of the view; where it is
+ * scoped, those that follow, until it is called with the view that it gives, which is the one
+ * before. */
 Object *core_outside(Eval *eval, const Bound *bound)
 {
     Value *view =
         argument_value(eval, bound->values[0], TYPE_VIEW, "what is read", NULL, bound->at);
     if (view == NULL) return NULL;
+    const bool can_change =
+        bound->values[0]->kind == OBJECT_IR && bound->values[0]->as.ir.var == NULL;
+    const Type *before = argument_type(bound->values[1]);
+    if (can_change && before == view->type) {
+        be_view(bound->values[0], bound->values[1]->as.ir.value);
+        return eval->none;
+    }
     if (!object_is_number(bound->values[1]) || view->op == NULL || view->op->code != OP_view)
         return FAIL(eval, expected_kind, bound->at, "what is read outside of a tensor",
                     "a number that is known at compile time", object_repr(eval, bound->values[1]));
     const Value *number = stage_scalar(eval, bound->values[1], view->type->dtype, bound->at);
     if (number == NULL) return NULL;
+    bool scoped = false;
+    if (!argument_absent(bound->values[2]) && !object_truth(eval, bound->values[2], &scoped))
+        return NULL;
+    if (scoped && can_change) {
+        Value *again = view_again(view);
+        op_keep_attr(again->op, number->op, ATTR_value);
+        op_keep_attr(again->op, number->op, ATTR_number);
+        be_view(bound->values[0], again);
+        return object_ir(eval, view);
+    }
     if (outside_differs(view->op, number->op))
         return FAIL(eval, unsupported, bound->at, "another number outside of the same tensor");
     op_keep_attr(view->op, number->op, ATTR_value);
