@@ -5,6 +5,7 @@
 #include "passes/passes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* What the kinds of output are made from: each step is taken once, when a kind first needs it. */
@@ -425,6 +426,17 @@ static void add_depfile(Output *output)
     add_text(output, path, &text);
 }
 
+/* A file's name has 255 bytes at most: of a long one the beginning stays, and a hash (FNV-1a). */
+static const char *file_part(Arena *arena, const char *name, size_t length)
+{
+    enum { WHOLE = 160, BEGINNING = 120 };
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    if (length <= WHOLE) return arena_copy_text(arena, name, length);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+    return arena_printf(arena, "%.*s_%016" PRIx64, (int)BEGINNING, name, hash);
+}
+
 /* Named for the kernel and the GPU; the emulator's names hold theirs, and what its code generator
  * adds behind a dot says nothing to people. */
 static void add_temp(Output *output, const Image *image, const char *ending, const char *bytes,
@@ -433,7 +445,7 @@ static void add_temp(Output *output, const Image *image, const char *ending, con
     Arena *arena = output->session->arena;
     const char *stem = stem_of(arena, output->options->output);
     const char *name = image->entries[0].name;
-    const char *kernel = arena_copy_text(arena, name, strcspn(name, "."));
+    const char *kernel = file_part(arena, name, strcspn(name, "."));
     const char *path =
         image->kind == IMAGE_EMULATOR
             ? arena_printf(arena, "%s.%s%s", stem, kernel, ending)
