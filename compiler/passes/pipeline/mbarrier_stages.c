@@ -14,8 +14,6 @@
  * what the groups do in an iteration stands in one loop. */
 #include "passes/pipeline/multi_buffer.h"
 
-#include <string.h>
-
 typedef struct Row { /* of one mbarrier */
     Op *alloc, *init;
     int64_t arrivals; /* in an iteration */
@@ -201,20 +199,13 @@ static void find_stages(Stages *stages, const Target *target)
 
 /* ---- the stages ---- */
 
-static Value *make_stages(const Stages *stages, Op *alloc, int rank, const int64_t *shape)
-{
-    Builder at = builder_before(alloc);
-    at.span = alloc->span;
-    const Type *type =
-        type_shared(stages->kernel->types, alloc->results[0].type->dtype, rank, shape, NULL);
-    Value *made = build_op(&at, OP_shared_alloc, 0, NULL, 1, &type)->results;
-    made->name = alloc->results[0].name;
-    return made;
-}
-
 static void replace_row(const Stages *stages, const Row *row, Value *stage, Value *lap)
 {
-    Value *made = make_stages(stages, row->alloc, 1, &stages->count);
+    Builder before = builder_before(row->alloc);
+    before.span = row->alloc->span;
+    const Type *type = type_shared(stages->kernel->types, DTYPE_i64, 1, &stages->count, NULL);
+    Value *made = build_op(&before, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    made->name = row->alloc->results[0].name;
     int64_t *counts = arena_new_array(stages->arena, int64_t, (size_t)stages->count);
     for (int64_t i = 0; i < stages->count; i++) counts[i] = row->arrivals;
     op_set_ints(row->init, ATTR_counts, (int)stages->count, counts);
@@ -235,10 +226,9 @@ static void replace_row(const Stages *stages, const Row *row, Value *stage, Valu
 
 static void replace_tile(const Stages *stages, const Tile *tile, Builder *at, Value *stage)
 {
+    Builder before = builder_before(tile->alloc);
     const Type *type = tile->alloc->results[0].type;
-    int64_t shape[TYPE_RANK] = {stages->count};
-    memcpy(shape + 1, type->shape, sizeof *shape * (size_t)type->rank);
-    Value *made = make_stages(stages, tile->alloc, type->rank + 1, shape);
+    Value *made = multi_buffer_alloc(&before, tile->alloc, stages->count);
     value_replace(&tile->alloc->results[0], multi_buffer_view(at, made, stage, type));
     op_erase(tile->alloc);
 }

@@ -68,16 +68,22 @@ static void lay_out(const Pipeline *pipeline, MultiBuffer *buffer)
     op_set_int(stages->op, ATTR_align, TMA_ALIGN);
 }
 
-void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer)
+Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages)
 {
-    const Type *tile = buffer->alloc->results[0].type;
-    builder->span = buffer->alloc->span;
-    int64_t shape[TYPE_RANK] = {pipeline->stages};
+    const Type *tile = alloc->results[0].type;
+    int64_t shape[TYPE_RANK] = {stages};
     memcpy(shape + 1, tile->shape, sizeof *shape * (size_t)tile->rank);
     const Type *type =
-        type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
-    buffer->stages = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
-    buffer->stages->name = buffer->alloc->results[0].name;
+        type_shared(builder->kernel->types, tile->dtype, tile->rank + 1, shape, NULL);
+    builder->span = alloc->span;
+    Value *made = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
+    made->name = alloc->results[0].name;
+    return made;
+}
+
+void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer)
+{
+    buffer->stages = multi_buffer_alloc(builder, buffer->alloc, pipeline->stages);
     if (pipeline->by_tensor) lay_out(pipeline, buffer);
 }
 

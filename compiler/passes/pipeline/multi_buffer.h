@@ -162,7 +162,8 @@ enum { STAGE_READ, STAGE_BEFORE, STAGE_FREE, STAGE_LAST, STAGE_VALUES, STAGE_PAR
 /* ---- multi_buffer.c ---- */
 
 Value *multi_buffer_number(Builder *builder, int value); /* an i32 */
-/* The multi-buffer's tiles, made where the builder is. */
+/* So many tiles like that one; the multi-buffer's, made where the builder is. */
+Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages);
 void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer);
 Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                           Value *stage);
