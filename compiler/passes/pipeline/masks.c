@@ -6,8 +6,9 @@
  *     for iterations below `middle`: the body, where the mask is all true, or all false
  *     for the others: the body
  *
- * Masks that all end to be alike, or are alike in all iterations, share the first loop. Where sums
- * of what is only known at run time may wrap, no iteration is taken for one of those.
+ * That is index set splitting (Wolfe 1996), by what is known at run time. Masks that all end to be
+ * alike, or are alike in all iterations, share the first loop. Where sums of what is only known at
+ * run time may wrap, no iteration is taken for one of those.
  *
  * Needs SSA, and loops as the passes before leave them; leaves a TYPED kernel. */
 #include "passes/analysis/context.h"

@@ -1,5 +1,5 @@
 /* multicast.c: clusters of two blocks, neighbours along x, which need the same part of an operand:
- * each copies half of it, to both.
+ * each copies half of it, to both, as CUTLASS's loops with TMA multicast do.
  *
  * Only where the grid is even along x do both need the same: elsewhere each copies all of it for
  * itself, and gives its own stages back twice, so that the barriers' counts are always the same. */

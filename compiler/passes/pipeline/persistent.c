@@ -3,8 +3,9 @@
  *
  *     for number = block index; number < blocks of the grid; number += blocks that were launched
  *
- * so that warps that copy are ahead of those that compute from one block to the next. The runtime
- * launches that many for a launch that is {persistent}. */
+ * so that warps that copy are ahead of those that compute from one block to the next: persistent
+ * threads (Aila and Laine 2009). The runtime launches that many for a launch that is {persistent}.
+ */
 #include "passes/pipeline/multi_buffer.h"
 
 #include "ir/rebuild.h"

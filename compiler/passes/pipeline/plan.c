@@ -8,9 +8,10 @@
  *     for each iteration k: begin the first product of iteration k, and the second of iteration
  *         k - 1; wait for the first; the work between the two of iteration k; wait for the second
  *
- * so that the tensor core has work while threads do theirs. Within an iteration ops come in the
- * order of a list schedule: what is ready, products first, then what waits least for products that
- * are in flight; units have latencies of their own.
+ * so that the tensor core has work while threads do theirs: software pipelining (Lam 1988), of two
+ * stages as in FlashAttention-3 (Shah and others 2024). Within an iteration ops come in the order
+ * of a list schedule (Gibbons and Muchnick 1986): what is ready, products first, then what waits
+ * least for products that are in flight; units have latencies of their own.
  *
  * Each multi-buffer has barriers of its own, so that its stages are filled again as soon as what
  * reads them is done (a Channel: multi-buffers that the same products read share them). Copies are

@@ -16,6 +16,8 @@
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
  * to do the greater their index is, they are taken from the last one to the first.
  *
+ * CUTLASS calls that a threadblock swizzle, Triton a grouped order.
+ *
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
 #include "passes/analysis/access.h"

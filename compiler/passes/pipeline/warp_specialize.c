@@ -1,5 +1,5 @@
 /* warp_specialize.c: warps of their own that fill the multi-buffers of a loop, beside those that
- * the author asked for, which then do nothing but compute:
+ * the author asked for, which then do nothing but compute (Bauer, Cook and Khailany 2011, CudaDMA):
  *
  *     producers: for each iteration k: wait until stage k mod n was released; begin its copies,
  *         which arrive at the stage's barrier when they have landed
