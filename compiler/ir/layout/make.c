@@ -213,16 +213,21 @@ static int32_t choose_row_block(int32_t extent, int chunk)
 
 /* Memory is dear: rows are padded as little as keeps 8 of them in a block, where the swizzle needs
  * them. The contiguous dimension is cut into few panels, so that rows stay long, except where
- * nothing else is. */
+ * nothing else is. Dimensions outside of rows and columns number tiles, each of which has its bytes
+ * for itself: no block has parts of several. */
 static void choose_shared_blocks(Layout *layout, const int *dim_order, int chunk)
 {
+    bool repeats = false;
     for (int i = 0; i < layout->rank; i++) {
         int dim = dim_order[i];
         int32_t extent = layout->shape[dim];
         if (i == 0 && !is_only_long_dim(layout->rank, layout->shape, dim))
             layout->block[dim] = choose_row_block(extent, chunk);
+        else if (i >= 2 && repeats)
+            layout->block[dim] = 1;
         else
             layout->block[dim] = choose_tight_block(extent, i == 0 ? chunk : i == 1 ? 8 : 1);
+        repeats |= layout->block[dim] < extent;
     }
     limit_block(layout, LAYOUT_BITS);
 }
