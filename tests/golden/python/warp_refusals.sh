@@ -167,5 +167,105 @@ def returning(a: float) -> float: ...
 
 
 told(wp.overload, returning)
+
+
+# ---- what means something in Python, and nothing in Warp's kernels ----
+@wp.func
+def double(v: float):
+    return v * 2.0
+
+
+@wp.func
+def halve(v: float):
+    return v * 0.5
+
+
+@wp.kernel
+def rebound(out: wp.array[float]):
+    f = double
+    f = halve
+    out[0] = f(1.0)
+
+
+@wp.kernel
+def revalued(out: wp.array[float]):
+    f = double
+    f = 1.0
+    out[0] = f
+
+
+@wp.kernel(enable_backward=False)
+def of_gradient(out: wp.array[float]):
+    g = wp.grad(double)
+    g, v = (1.0, 2.0)
+    out[0] = v
+
+
+@wp.kernel(enable_backward=False)
+def updated(out: wp.array[float]):
+    g = wp.grad(double)
+    g += 1.0
+    out[0] = 1.0
+
+
+@wp.kernel
+def of_list(out: wp.array[float]):
+    v = [1.0, 2.0]
+
+
+@wp.kernel
+def of_types(out: wp.array[float]):
+    out[0] = 1 * 2.0
+
+
+@wp.kernel
+def of_vectors(out: wp.array[float]):
+    out[0] = float(wp.dot(wp.vec2(1.0, 2.0), wp.vec2h(wp.float16(1.0), wp.float16(2.0))))
+
+
+@wp.kernel
+def constant_in_while(out: wp.array[float]):
+    i = 0
+    while i < 3:
+        i += 1
+    out[0] = float(i)
+
+
+for kernel in (rebound, revalued, of_gradient, updated, of_list, of_types, of_vectors, constant_in_while):
+    launched(kernel, x)
+
+
+@wp.kernel
+def constant(n: int, out: wp.array[float]):
+    total = 0.0
+    for i in range(n):
+        total += out[i]
+
+
+launched(constant, 2, x)
+
+
+@wp.kernel
+def accepted(n: int, out: wp.array[float]):
+    total = float(0.0)
+    last = 0
+    step = 1
+    f = double
+    if n > 100:
+        f = double
+    for i in range(n):
+        total += f(out[i])
+        last = i
+        for j in range(3):
+            step = j
+    count = 0
+    for i in range(2):
+        count += 1
+    out[0] = total + float(last) + float(count) + float(step) * 0.0
+
+
+x = wp.array([1.0, 2.0, 3.0], dtype=float)
+wp.launch(accepted, dim=1, inputs=[2, x])
+print(x.numpy()[0])
 END
 python3 -m tilec run refusals.py

@@ -5,9 +5,23 @@ import types
 
 from tilec import native as _native
 from tilec import source as _source
+from warp import statics as _statics
 from warp import types as _types
 
 _RETURNS = "Warp kernels cannot return values. Write results to output arguments, and omit the return annotation or use `-> None`."
+_COLLECTIONS = {
+    ast.List: "List constructs are not supported in kernels. Use vectors like `wp.vec3()` for small fixed-size collections, or "
+              "`wp.zeros(shape=N, dtype=...)` for stack-allocated arrays.",
+    ast.Dict: "Construct `ast.Dict` not supported in kernels.",
+}
+
+
+class _Wrong(Exception):
+    """Where something is wrong, what, and which of Python's errors it is."""
+
+    def __init__(self, node, what, kind=RuntimeError):
+        super().__init__(what)
+        self.node, self.what, self.kind = node, what, kind
 
 
 def _own_statements(body):
@@ -18,15 +32,104 @@ def _own_statements(body):
             yield from _own_statements(ast.iter_child_nodes(node))
 
 
-def check_kernel(kernel):
+def _targets(node):
+    """The names that a statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    return [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+
+
+def _check_returns(kernel, node):
     """A value that a kernel returns would be lost."""
-    node = _source.node_of(kernel.func)
     said = kernel.func.__annotations__.get("return")
-    returned = [one for one in _own_statements(node.body if node is not None else ()) if isinstance(one, ast.Return) and one.value is not None]
+    returned = [one for one in _own_statements(node.body) if isinstance(one, ast.Return) and one.value is not None]
     if returned or said not in (None, types.NoneType, "None"):
-        code = kernel.func.__code__
-        line = returned[0].lineno if returned else code.co_firstlineno
-        raise _native.error_kind(TypeError)(f"Error while compiling {code.co_filename}:{line}:\n{_RETURNS}")
+        raise _Wrong(returned[0] if returned else node, _RETURNS, TypeError)
+
+
+# ---- names of functions ----
+
+
+def _is_function(node, names):
+    if isinstance(node, ast.Call) and getattr(_statics.meant(node.func, names), "key", None) == "static":
+        node = node.args[0] if node.args else node.keywords[0].value
+    return type(_statics.meant(node, names)).__name__ == "Function"
+
+
+def _is_gradient(node, names):
+    return isinstance(node, ast.Call) and getattr(_statics.meant(node.func, names), "key", None) == "grad"
+
+
+def _check_rebound(body, names):
+    """A local name of a function means that one: statements one behind the other that give it another meaning are a mistake."""
+    functions, gradients = set(), set()
+    for node in body:
+        for name in _targets(node):
+            if name in gradients:
+                raise _Wrong(node, f"Cannot reassign local '{name}', which wp.grad() has made")
+            is_function = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_function(node.value, names)
+            if name in functions:
+                what = "function" if is_function else "non-function value"
+                raise _Wrong(node, f"rebinding function-valued local '{name}' to a {what}: kernels have no pointers to functions")
+            if is_function:
+                functions.add(name)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_gradient(node.value, names):
+                gradients.add(name)
+        for part in ("body", "orelse"):
+            _check_rebound(getattr(node, part, []), names)
+
+
+# ---- constants ----
+
+
+def _is_literal(node):
+    node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _is_dynamic(loop, parameters):
+    """A loop whose count a parameter says, or nothing does."""
+    if isinstance(loop, ast.While):
+        return True
+    return isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and any(
+        [isinstance(one, ast.Name) and one.id in parameters for one in loop.iter.args])
+
+
+def _check_constants(node, parameters):
+    """A name that a number is given to is a constant, which no loop changes whose count is known at run time only."""
+    stored = [name for one in _own_statements(node.body) for name in ([one.id] if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) else [])]
+    first = {_targets(one)[0] for one in node.body if isinstance(one, ast.Assign) and len(_targets(one)) == 1 and _is_literal(one.value)}
+    plain = [name for one in node.body for name in _targets(one)]
+    constants = {name for name in first if plain.count(name) == 1 and name in stored and name not in parameters}
+    for loop in _own_statements(node.body):
+        for one in _own_statements(loop.body) if _is_dynamic(loop, parameters) else ():
+            changed = [name for name in _targets(one) if name in constants]
+            if changed and (isinstance(one, ast.AugAssign) or changed[0] in {part.id for part in ast.walk(one.value) if isinstance(part, ast.Name)}):
+                raise _Wrong(one, f"Error mutating a constant {changed[0]} inside a dynamic loop, use the following syntax: pi = float(3.141) to "
+                                  "declare a dynamic variable")
+
+
+def _check_expressions(node):
+    for one in _own_statements(node.body):
+        if isinstance(one, ast.Assign) and type(one.value) in _COLLECTIONS:
+            raise _Wrong(one.value, _COLLECTIONS[type(one.value)])
+        if isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)) and _is_literal(one.left) and _is_literal(one.right):
+            kinds = [{int: "int32", float: "float32"}[type(ast.literal_eval(side))] for side in (one.left, one.right)]
+            if kinds[0] != kinds[1]:
+                raise _Wrong(one, f"Input types must be the same, got {kinds}")
+
+
+def check_kernel(kernel):
+    node = _source.node_of(kernel.func)
+    if node is None:
+        return
+    try:
+        _check_returns(kernel, node)
+        _check_rebound(node.body, _statics.names_of(kernel.func))
+        _check_constants(node, set(kernel.parameters))
+        _check_expressions(node)
+    except _Wrong as wrong:
+        place = f"{kernel.func.__code__.co_filename}:{wrong.node.lineno}:{wrong.node.col_offset + 1}"
+        raise _native.error_kind(wrong.kind)(f"Error while compiling {place}:\n{wrong.what}") from None
 
 
 def _is_made_here(value, node, function):
