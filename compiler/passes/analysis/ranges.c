@@ -580,6 +580,7 @@ Facts facts_of(FactTable *table, const Value *value)
 /* A number and multiples of values, of which each appears once. */
 typedef struct Sum {
     Wide number;
+    bool may_wrap; /* ops that lose upper bits are taken for sums, too */
     int count;
     struct {
         const Value *value;
@@ -631,19 +632,20 @@ static bool sum_add(FactTable *table, Sum *sum, const Value *value, int64_t fact
     }
     if (deep == SUM_DEPTH || !op || !type_is_scalar(value->type))
         return sum_add_term(sum, value, factor);
-    if ((op->code == OP_add || op->code == OP_sub) && is_exact_sum(table, op))
+    if ((op->code == OP_add || op->code == OP_sub) && (sum->may_wrap || is_exact_sum(table, op)))
         return sum_add(table, sum, operand(op, a), factor, deep + 1) &&
                sum_add(table, sum, operand(op, b), op->code == OP_sub ? -factor : factor, deep + 1);
     if (op->code == OP_mul && value_constant(operand(op, b), &number) &&
-        is_exact_product(table, op, number) && !__builtin_mul_overflow(number, factor, &product))
+        (sum->may_wrap || is_exact_product(table, op, number)) &&
+        !__builtin_mul_overflow(number, factor, &product))
         return sum_add(table, sum, operand(op, a), product, deep + 1);
     return sum_add_term(sum, value, factor);
 }
 
-/* What both have cancels out: of start + 128 and start + i nothing need be known of the start. */
-bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t *low, int64_t *high)
+static bool difference(FactTable *table, const Value *a, const Value *b, bool may_wrap,
+                       int64_t *low, int64_t *high)
 {
-    Sum sum = {0};
+    Sum sum = {.may_wrap = may_wrap};
     if (!sum_add(table, &sum, a, 1, 0) || !sum_add(table, &sum, b, -1, 0)) return false;
     Wide least = sum.number, most = sum.number;
     for (int i = 0; i < sum.count; i++) {
@@ -656,6 +658,18 @@ bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t 
     *low = (int64_t)least;
     *high = (int64_t)most;
     return true;
+}
+
+/* What both have cancels out: of start + 128 and start + i nothing need be known of the start. */
+bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t *low, int64_t *high)
+{
+    return difference(table, a, b, false, low, high);
+}
+
+bool facts_likely_difference(FactTable *table, const Value *a, const Value *b, int64_t *low,
+                             int64_t *high)
+{
+    return difference(table, a, b, true, low, high);
 }
 
 /* ---- whether answers that were kept are still right ---- */

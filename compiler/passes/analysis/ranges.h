@@ -26,6 +26,9 @@ bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t
  * [*low, *high]. */
 bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t *low,
                       int64_t *high);
+/* As if nothing in them wrapped: for who may be wrong. */
+bool facts_likely_difference(FactTable *table, const Value *a, const Value *b, int64_t *low,
+                             int64_t *high);
 Value *value_uncast(const Value *value); /* without casts of integers that lose no bits */
 /* Without those that leave the number what it is: one below 0 keeps its sign. */
 const Value *facts_uncast(FactTable *table, const Value *value);

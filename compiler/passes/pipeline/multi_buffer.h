@@ -39,8 +39,8 @@ typedef struct Pass {
 /* In which a block takes tiles of different length. */
 typedef struct PersistentRaster {
     int dim;   /* the index of the grid along which they get shorter */
-    int group; /* of other indices, at most so many are taken together; 0: tiles are of one length
-                */
+    int group; /* of other indices, at most so many are taken together; 0: there is no such index */
+    bool uneven; /* tiles are not of one length all the same */
 } PersistentRaster;
 
 /* remark_stores.c: stores of a launch, each with why it cannot be a TMA store; NULL: by itself it

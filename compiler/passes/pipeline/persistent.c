@@ -34,6 +34,23 @@ static Value *turn_round(Builder *builder, const Op *loop, Value *number)
                   number);
 }
 
+/* Where lengths follow from where in the grid a tile is, a block would get those of the same place
+ * again and again: each whole turn is moved on, by as much as makes all tiles of a turn, and those,
+ * an odd number, as extents of grids are even. */
+static Value *move_on(Builder *builder, const Op *loop, Value *number)
+{
+    Value *blocks = operand(loop, step), *block = operand(loop, begin);
+    Value *one = multi_buffer_number(builder, 1);
+    Value *first = build2(builder, OP_sub, number, block);
+    Value *turn = build2(builder, OP_div, first, blocks);
+    Value *each = build2(builder, OP_add, build2(builder, OP_and, blocks, one), one);
+    Value *moved = build2(builder, OP_add, block, build2(builder, OP_mul, turn, each));
+    Value *place = build2(builder, OP_add, first, build2(builder, OP_rem, moved, blocks));
+    Value *whole =
+        build_cmp(builder, "le", build2(builder, OP_add, first, blocks), operand(loop, end));
+    return build3(builder, OP_select, whole, place, number);
+}
+
 /* Other indices that are taken together: as many as L2 holds, or fewer, so that their tiles make an
  * even number of turns, if they can. */
 static Value *find_group(Builder *builder, const PersistentRaster *raster, Value *extent,
@@ -116,7 +133,7 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
     if (group)
         find_balanced_index(&inside, &tile, raster->dim, group, turn_round(&inside, loop, number));
     else
-        find_index(&inside, &tile, number);
+        find_index(&inside, &tile, raster->uneven ? move_on(&inside, loop, number) : number);
     tile.yield = build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
     return tile;
 }

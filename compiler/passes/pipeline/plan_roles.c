@@ -528,7 +528,7 @@ static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value 
     int64_t low, high, divisor;
     if (last && first && operand(last, b) == operand(first, b) &&
         value_constant(operand(last, b), &divisor) && divisor > 0 &&
-        facts_difference(facts, operand(last, a), operand(first, a), &low, &high) &&
+        facts_likely_difference(facts, operand(last, a), operand(first, a), &low, &high) &&
         high < INT32_MAX)
         return high > 0 ? (high + divisor - 1) / divisor : 0;
     const int64_t from = facts_of(facts, begin).low, to = facts_of(facts, end).high;
@@ -537,10 +537,14 @@ static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value 
 
 /* How far `end` is behind `begin` at most; INT32_MAX: nothing is known. A window that moves with
  * the block's index begins and ends at extremes of where it would and of where the whole does:
- * what is known of any of those. */
+ * what is known of any of those. A loop may count from 0 to the difference of the two. */
 static int64_t most_between(FactTable *facts, const Value *begin, const Value *end, int deep)
 {
-    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max);
+    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max),
+             *rest = made_by(end, OP_sub);
+    int64_t from;
+    if (rest && value_constant(begin, &from) && from == 0)
+        return most_between(facts, operand(rest, b), operand(rest, a), deep);
     if (deep < EXTREMES_DEPTH && least)
         return at_most(most_between(facts, begin, operand(least, a), deep + 1),
                        most_between(facts, begin, operand(least, b), deep + 1));
@@ -621,11 +625,12 @@ static bool has_order(Pipeline *pipeline, int64_t cycles)
     for (int dim = 0; dim < 3; dim++) {
         const Trend trend = block_trend_of_trips(pipeline->loop, dim);
         if (trend == TREND_FALLS && steady && longest <= COST_UNEVEN_CYCLES)
-            pipeline->raster = (PersistentRaster){dim, group_of(pipeline)};
+            pipeline->raster = (PersistentRaster){.dim = dim, .group = group_of(pipeline)};
         else if (trend != TREND_STEADY)
             ordered = false;
         steady = steady && trend == TREND_STEADY;
     }
+    pipeline->raster.uneven = !ordered;
     return ordered || longest <= COST_UNORDERED_CYCLES;
 }
 
