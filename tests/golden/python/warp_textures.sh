@@ -52,6 +52,7 @@ print("at texels", line(data, [0.125, 0.375, 0.5, 1.0]))
 for mode in (WRAP, CLAMP, MIRROR, BORDER):
     print(mode.name, line(data, [-0.125, 1.0, 1.125, 1.375], address_mode=mode), line(data, [-0.1, 1.2], address_mode=mode, filter_mode=CLOSEST))
 print("in texels", line(data, [0.5, 1.0, 3.75], normalized_coords=False))
+print("of an array on the device", line(wp.array(data, dtype=float), [0.125, 0.375]))
 print("levels", line(data, [0.25] * 5, [0.0, 0.5, 1.0, 2.0, 9.0], num_mip_levels=0))
 print("nearest level", line(data, [0.125] * 2, [0.4, 0.6], num_mip_levels=2, mip_filter_mode=CLOSEST))
 for kind, values in ((np.uint8, [0, 51, 255]), (np.int16, [-32768, 0, 32767]), (np.float16, [0.5, -2, 7]), (np.int32, [-1000, 16777217, 5])):

@@ -311,7 +311,8 @@ class Texture(_types.StructInstance, metaclass=_TextureType):
         else:
             self._image = kind.of(handle)
         if data is not None:
-            for level, values in enumerate(self._generate_mipmap_chain(numpy.ascontiguousarray(numpy.asarray(data)))):
+            texels = data if isinstance(data, numpy.ndarray) else data.numpy()
+            for level, values in enumerate(self._generate_mipmap_chain(numpy.ascontiguousarray(texels))):
                 self._image.write(level, values)
         self._sampler = self._image.sampler(_Options(self._filter, self._mip_filter, self._read_address(), self._normalized))
 
