@@ -152,17 +152,22 @@ static bool finish_image(Stages *stages, const StartedImage *started)
     static const struct {
         unsigned feature;
         int spills;   /* bytes of a thread that it is worth */
+        int most;     /* bytes from which on it is no help; 0: there is no such limit */
         bool is_back; /* where that is not enough */
-    } LEFT_OUT[] = {{MAY_SHARE, 0, true},    {MAY_READ_EARLY, 0, false},
-                    {MAY_OVERLAP, 0, false}, {MAY_PLAN, COST_PLAN_SPILLS, false},
-                    {MAY_HOLD, 0, false},    {MAY_SHARE, 0, true},
-                    {HAS_WGMMA, 0, false}};
+    } LEFT_OUT[] = {{MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true},
+                    {MAY_READ_EARLY, 0, COST_SPILLS_OF_MEMORY, false},
+                    {MAY_OVERLAP, 0, 0, false},
+                    {MAY_PLAN, COST_PLAN_SPILLS, 0, false},
+                    {MAY_HOLD, 0, COST_SPILLS_OF_MEMORY, false},
+                    {MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true},
+                    {HAS_WGMMA, 0, 0, false}};
     const Image *image = started->image;
     unsigned features = started->arch->target->features;
     if (!image_finish(stages->codegen, started->image)) return false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++) {
         const unsigned feature = LEFT_OUT[i].feature;
-        if (!(started->uses & feature)) continue;
+        const int most = LEFT_OUT[i].most;
+        if (!(started->uses & feature) || (most && spills_of(image) >= most)) continue;
         if (!is_serialised(image) && spills_of(image) <= LEFT_OUT[i].spills) return true;
         features &= ~feature;
         if (!try_with(stages, started, features)) return false;

@@ -1,4 +1,4 @@
-# What spills is given to ptxas once more, in its own order if it was to keep ours, and the other way ~iteration~; what spills less is kept.
+# What spills is given to ptxas once more, in its own order if it was to keep ours, and the other way ~iteration~; what spills less is kept. Then indices are computed again; not where far too much spills.
 cd $TMP
 cat > add.py <<'END'
 import warp as wp
@@ -24,3 +24,4 @@ build() { # FIRST OTHER
 echo "== none"; build 0 0
 echo "== less in the other order"; build 16 0
 echo "== more in the other order"; build 16 24
+echo "== too many for that to help"; build 5000 5000
