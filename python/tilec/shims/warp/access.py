@@ -97,11 +97,13 @@ def check_launch(kernel, values, device):
         for one in arrays_in(value):
             if one.device == device:
                 continue
-            facts = (f"Error launching kernel '{kernel.key}' on device='{device}': argument '{name}' is on device={one.device}, "
-                     f"memory_kind={context._get_array_memory_kind(one).name}")
+            launch = f"Error launching kernel '{kernel.key}' on device='{device}'"
+            facts = f"argument '{name}' is on device={one.device}, memory_kind={context._get_array_memory_kind(one).name}"
             if mode is modes.STRICT:
-                raise RuntimeError(f"{facts}; warp.config.LaunchArrayAccessMode.STRICT requires every Warp array argument to be allocated on "
-                                   "the launch device: copy it there, or use warp.config.LaunchArrayAccessMode.CHECKED for what is reachable")
+                raise RuntimeError(f"{launch} with LaunchArrayAccessMode.STRICT: {facts}; warp.config.LaunchArrayAccessMode.STRICT requires every "
+                                   "Warp array argument to be allocated on the launch device: copy it there, or use "
+                                   "warp.config.LaunchArrayAccessMode.CHECKED for what is reachable")
+            facts = f"{launch}: {facts}"
             found = _of_memory(one, device)
             if found is Access.INACCESSIBLE:
                 raise RuntimeError(f"{facts}; its memory is not accessible or cannot be verified: copy it to the device")
