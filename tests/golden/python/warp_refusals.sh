@@ -267,5 +267,101 @@ def accepted(n: int, out: wp.array[float]):
 x = wp.array([1.0, 2.0, 3.0], dtype=float)
 wp.launch(accepted, dim=1, inputs=[2, x])
 print(x.numpy()[0])
+
+
+# ---- fields, comparisons, functions that are given, bounds ----
+@wp.struct
+class Inner:
+    x: int
+
+
+@wp.struct
+class Outer:
+    inner: Inner
+
+
+@wp.kernel(module="unique")
+def of_no_field(outer: Outer):
+    y = outer.absent
+
+
+@wp.kernel(module="unique")
+def of_no_inner_field(outer: Outer):
+    y = outer.inner.absent
+
+
+for kernel in (of_no_field, of_no_inner_field):
+    launched(kernel, Outer())
+
+
+@wp.kernel(module="unique")
+def unequal():
+    a = wp.int32(10)
+    b = 10
+    c = True
+    if a == b == c:
+        pass
+
+
+@wp.kernel(module="unique")
+def equal(flag: wp.bool):
+    a = wp.int32(10)
+    b = 10
+    c = True
+    if a == b and flag == c:
+        pass
+
+
+launched(unequal)
+wp.launch(equal, dim=1, inputs=[True])
+
+
+@wp.func
+def applied(g: wp.Function, a: float):
+    return g(a)
+
+
+@wp.func
+def own_gradient(g: wp.Function, a: float):
+    return a
+
+
+@wp.func_grad(own_gradient)
+def adj_own_gradient(g: wp.Function, a: float, adj_ret: float):
+    wp.adjoint[a] += adj_ret
+
+
+@wp.kernel(module="unique")
+def of_printf(out: wp.array[float]):
+    out[0] = applied(wp.printf, 0.5)
+
+
+@wp.kernel(module="unique")
+def of_own_gradient(out: wp.array[float]):
+    out[0] = own_gradient(double, 0.5)
+
+
+@wp.kernel(module="unique")
+def of_sin(out: wp.array[float]):
+    out[0] = applied(wp.sin, 0.0)
+
+
+for kernel in (of_printf, of_own_gradient):
+    launched(kernel, x)
+wp.launch(of_sin, dim=1, inputs=[x])
+print(x.numpy()[0])
+
+
+@wp.kernel(module="unique")
+def too_wide(out: wp.array[float]):
+    wp.tile_store(out, wp.tile_arange(0, 1180591620717411303424, 18446744073709551616.0, dtype=float))
+
+
+told(wp.launch_tiled, too_wide, dim=1, inputs=[x], block_dim=64)
+
+pattern = wp._src.types.types_equal_generic
+told(pattern, (wp.float32, wp.float64, ...), (wp.float32, wp.float32))
+print(pattern((wp.float32, ...), (wp.float32, wp.float32)), pattern((wp.float32, Any), (wp.float32, wp.int8)), pattern(Any, wp.vec3),
+      pattern((wp.float32, ...), (wp.float32, wp.int8)), pattern(wp.array(dtype=Any, ndim=2), wp.array(dtype=float, ndim=2)))
 END
 python3 -m tilec run refusals.py

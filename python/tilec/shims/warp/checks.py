@@ -78,6 +78,63 @@ def _check_rebound(body, names):
             _check_rebound(getattr(node, part, []), names)
 
 
+_UNFIT = ("grad", "printf", "static")  # what only a call by its own name means
+
+
+def _takes_functions(function):
+    from warp.launches import Function
+
+    return any([kind in (callable, Function) or getattr(kind, "_name", None) == "Callable" or getattr(kind, "__module__", "") == "collections.abc"
+                for kind in function.input_types.values()])
+
+
+def _check_given(body, names):
+    """What is given for a function's parameter that is a function."""
+    for call in _own_statements(body):
+        called = _statics.meant(call.func, names) if isinstance(call, ast.Call) else None
+        if type(called).__name__ != "Function":
+            continue
+        for one in [*call.args, *[named.value for named in call.keywords]]:
+            found = _statics.meant(one, names)
+            if type(found).__name__ == "Builtin" and found.key in _UNFIT:
+                raise _Wrong(one, f"unsupported built-in function '{found.key}' for a parameter of '{called.key}': it is called by its name")
+        if (hasattr(called, "gradient") or hasattr(called, "replay")) and _takes_functions(called):
+            raise _Wrong(call, f"Function parameters are not supported by functions with custom gradients or replay functions: '{called.key}'")
+
+
+# ---- comparisons ----
+
+
+def _given_kinds(kernel, node, names):
+    """The types of names that are given one value, a number or one of a type that is written there."""
+    stored = [one.id for one in _own_statements(node.body) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    found = {name: kind for name, kind in kernel.kinds.items() if isinstance(kind, type) and name not in stored}
+    for one in node.body:
+        if isinstance(one, ast.Assign) and len(one.targets) == 1 and _targets(one) and stored.count(_targets(one)[0]) == 1:
+            found[_targets(one)[0]] = _kind_of(one.value, found, names)
+    return found
+
+
+def _kind_of(node, kinds, names):
+    if isinstance(node, ast.Name):
+        return kinds.get(node.id)
+    if isinstance(node, ast.Constant) and type(node.value) in (bool, int, float):
+        return _types.as_type(type(node.value))
+    called = _statics.meant(node.func, names) if isinstance(node, ast.Call) else None
+    return _types.as_type(called) if isinstance(called, type) and isinstance(_types.as_type(called), _types._Type) else None
+
+
+def _check_compared(kernel, node, names):
+    """A truth value is compared with another one, not with a number."""
+    kinds = _given_kinds(kernel, node, names)
+    for one in _own_statements(node.body):
+        sides = [one.left, *one.comparators] if isinstance(one, ast.Compare) else []
+        for left, right in zip(sides, sides[1:]):
+            pair = [_kind_of(side, kinds, names) for side in (left, right)]
+            if None not in pair and (pair[0] is _types.bool) != (pair[1] is _types.bool):
+                raise _Wrong(one, f"Cannot compare values of unequal types: {pair[0].__name__} and {pair[1].__name__}", TypeError)
+
+
 # ---- constants ----
 
 
@@ -124,7 +181,10 @@ def check_kernel(kernel):
         return
     try:
         _check_returns(kernel, node)
-        _check_rebound(node.body, _statics.names_of(kernel.func))
+        names = _statics.names_of(kernel.func)
+        _check_rebound(node.body, names)
+        _check_given(node.body, names)
+        _check_compared(kernel, node, names)
         _check_constants(node, set(kernel.parameters))
         _check_expressions(node)
     except _Wrong as wrong:

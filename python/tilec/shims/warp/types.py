@@ -1151,6 +1151,36 @@ def types_equal(a, b):
     return as_type(a) is as_type(b) if equal is None else equal
 
 
+def _is_sequence(kind):
+    return isinstance(kind, (list, tuple))
+
+
+def types_equal_generic(pattern, kind):
+    """Whether a type is of a pattern, in which Any is every type; of several (T, ...) is as many of T as there are."""
+    from typing import Any
+
+    if pattern is Any:
+        return True
+    if not _is_sequence(pattern) or not _is_sequence(kind):
+        return not _is_sequence(pattern) and not _is_sequence(kind) and _is_of(pattern, kind)
+    if Ellipsis in pattern:
+        if len(pattern) != 2 or pattern[1] is not Ellipsis:
+            raise TypeError(f"An ellipsis sequence pattern must contain one type followed by Ellipsis, got {pattern}")
+        return all([types_equal_generic(pattern[0], one) for one in kind])
+    return len(pattern) == len(kind) and all([types_equal_generic(one, other) for one, other in zip(pattern, kind)])
+
+
+def _is_of(pattern, kind):
+    from typing import Any
+
+    if _is_array(pattern) and _is_array(kind):
+        return type(pattern) is type(kind) and pattern.ndim in (Any, kind.ndim) and types_equal_generic(pattern.dtype, kind.dtype)
+    if isinstance(pattern, _Composite) and isinstance(kind, _Composite) and pattern._family_ == kind._family_:
+        extents = zip(pattern._shape_, kind._shape_)
+        return all([one in (Any, other) for one, other in extents]) and types_equal_generic(pattern._dtype, kind._dtype)
+    return types_equal(pattern, kind)
+
+
 def type_repr(kind):
     if hasattr(kind, "ndim") and hasattr(kind, "dtype") and not isinstance(kind, type):
         name = kind._said if isinstance(getattr(kind, "_said", None), str) else type(kind).__name__

@@ -21,8 +21,11 @@ class _Place:
     def node(self, *kinds):
         if not os.path.exists(self.file):
             return None
-        inside = [node for node in ast.walk(_source.file_of(self.file).tree) if isinstance(node, kinds) and self.begins(node)]
+        inside = [node for node in ast.walk(self.tree()) if isinstance(node, kinds) and self.begins(node)]
         return max(inside, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+    def tree(self):
+        return _source.file_of(self.file).tree
 
     def begins(self, node):
         """Columns are those of bytes, counted from 1."""
@@ -60,9 +63,25 @@ def _absent(place, what, known):
 _ATTRIBUTE = re.compile(r"(?P<of>\w+) has no attribute '(?P<name>\w+)'")
 
 
+def _struct_of(node, known):
+    """The struct that a parameter, or a field of one, is of."""
+    from warp import types
+
+    if isinstance(node, ast.Attribute):
+        around = _struct_of(node.value, known)
+        found = None if around is None else around.vars.get(node.attr)
+    else:
+        found = known.get(node.id) if isinstance(node, ast.Name) else None
+    return found if isinstance(found, types.Struct) else None
+
+
 def _attribute(place, what, known):
     from warp import types
 
+    asked = place.node(ast.Attribute)
+    struct = None if asked is None else _struct_of(asked.value, known)
+    if struct is not None and asked.attr not in struct.vars:
+        return AttributeError, f"`{asked.attr}` is not an attribute of '{ast.unparse(asked.value)}' ({struct.cls.__module__}.{struct.key})"
     found = _ATTRIBUTE.match(what)
     kind = None if found is None else getattr(types, found["of"], None)
     return AttributeError, f"`{found['name']}` is not an attribute of '{_said(kind)}'" if isinstance(kind, types._Type) else None
@@ -98,13 +117,25 @@ def _updated(place, what, known):
     return TypeError, f"Cannot reassign local '{node.target.id}', which wp.grad() has made"
 
 
+def _too_wide(place, what, known):
+    """tile_arange(0, 2 ** 70, ...), written out."""
+    number = place.node(ast.Constant)
+    for call in ast.walk(place.tree()) if number is not None else ():
+        if not isinstance(call, ast.Call) or getattr(call.func, "attr", getattr(call.func, "id", "")) != "tile_arange" or number not in call.args:
+            continue
+        name = ("start", "stop", "step")[call.args.index(number)] if 1 < len(call.args) <= 3 else "stop"
+        return ValueError, (f"tile_arange() {name}={number.value} is too wide to use as an integer bound: write a number with a point, "
+                            f"{float(number.value)!r}")
+    return ValueError, None
+
+
 # By a message's code: the error of Python's that it is, and what is said besides.
-_SENTENCES = {" [E0201]": _undefined, " [E0204]": _attribute, " [E0208]": _updated, " [E0214]": _absent, " [E0217]": _absent, " [E0219]": _unpacked}
+_SENTENCES = {" [E0201]": _undefined, " [E0204]": _attribute, " [E0208]": _updated, " [E0214]": _absent, " [E0217]": _absent, " [E0219]": _unpacked, " [E0249]": _too_wide}
 
 
 def _known(kernel):
-    """What the program's names mean in a kernel's text."""
-    return {} if kernel is None else {**kernel.func.__globals__, **_source.cells(kernel.func)}
+    """What the program's names mean in a kernel's text: of its parameters their types."""
+    return {} if kernel is None else {**kernel.func.__globals__, **_source.cells(kernel.func), **kernel.kinds}
 
 
 def reordered(error, kernel=None):
