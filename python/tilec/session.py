@@ -9,6 +9,7 @@ import contextlib
 import math
 import os
 import threading
+import types
 
 from tilec import device, native
 
@@ -207,6 +208,8 @@ def text_of(value):
         return Text("type(None)" if value is type(None) else value.__name__)
     if value is Ellipsis:
         return Text("...")
+    if kind is types.SimpleNamespace:
+        return Text(module("argparse"), ".Namespace(", joined(", ", [Text(f"{name}=", text_of(item)) for name, item in vars(value).items()]), ")")
     for speaker in speakers:
         found = speaker(value)
         if found is not None:

@@ -185,6 +185,8 @@ def _is_plain(value):
         return True
     if isinstance(value, tuple):
         return all([_is_plain(item) for item in value])
+    if type(value) is types.SimpleNamespace:
+        return all([_is_plain(item) for item in vars(value).values()])
     return type(value) in PLAIN
 
 

@@ -5,6 +5,7 @@ cd "$TMP"
 cat >annotations.py <<'END'
 from typing import Any, Literal, TypeVar
 
+import types
 import numpy as np
 
 import typing
@@ -209,6 +210,35 @@ told(wp.launch, scalar, dim=1.5, inputs=[ints])
 told(wp.launch, pair, dim=(1, most + 1), inputs=[wp.zeros((1, 1), dtype=int)])
 print(wp.launch(dead, dim=most + 1, record_cmd=True).bounds.size, wp.launch(pair, dim=(0, most + 1), inputs=[wp.zeros((1, 1), dtype=int)]))
 print(len(launch_bounds_t((4, 5)).shape), context._canonicalize_dim([np.int64(3), 4]))
+
+where = tid
+ours = types.SimpleNamespace(place=types.SimpleNamespace(tid=tid), unused=1.5)
+
+
+@wp.kernel
+def renamed(x: wp.array2d[int]):
+    i, j = where()
+    x[i, j] = 10 * i + j
+
+
+@wp.kernel
+def renamed_here(x: wp.array2d[int]):
+    here = where
+    i, j = here()
+    x[i, j] = 10 * i + j
+
+
+@wp.kernel
+def qualified(x: wp.array2d[int]):
+    i, j = ours.place.tid()
+    x[i, j] = 10 * i + j
+
+
+for kernel in (renamed, renamed_here, qualified):
+    grid = wp.zeros((2, 3), dtype=int)
+    wp.launch(kernel, dim=(2, 3), inputs=[grid])
+    wp.launch(kernel, dim=(2, 3), inputs=[grid.transpose().contiguous().transpose()])
+    print(grid.numpy().tolist())
 
 # ---- texts that name what the function is defined in ----
 def made_for(dtype):

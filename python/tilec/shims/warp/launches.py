@@ -352,8 +352,10 @@ class Kernel:
             _statics.resolve_again(self.func, self.statics)
             self.ordered = self.is_ordered()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
+            rank = _bounds.named_rank(self.func)
+            more = "" if rank is None else f", named_rank={rank}"
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
-                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={self.ordered})"))
+                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={self.ordered}{more})"))
         return self.remote
 
     def forget(self):
