@@ -4,6 +4,7 @@ import contextlib
 import cProfile
 import enum
 import pstats
+import re
 import sys
 import time
 
@@ -404,9 +405,23 @@ def set_device(ident):
 def _synchronized(what):
     if _graphs.is_capturing():
         raise RuntimeError(f"Cannot synchronize {what} while graph capture is active")
-    _native.check(_native.synchronize(None))
+    _waited(_native.synchronize(None))
     if current_handle() is not None:
-        _native.check(_native.synchronize(current_handle()))
+        _waited(_native.synchronize(current_handle()))
+
+
+_OF_DRIVER = re.compile(r"CUDA_ERROR_\w+ \((?P<number>\d+)\): (?P<what>.*)")
+
+
+def _waited(status):
+    """What a kernel met with is the driver's error, and said as Warp says such ones, too."""
+    try:
+        _native.check(status)
+    except _native.Error as error:
+        found = _OF_DRIVER.search(str(error))
+        if found is None:
+            raise
+        raise _native.Error(f"{error}\nWarp CUDA error {found['number']}: {found['what']}", error.status) from None
 
 
 def synchronize(*ignored):
