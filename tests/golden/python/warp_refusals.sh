@@ -363,5 +363,81 @@ pattern = wp._src.types.types_equal_generic
 told(pattern, (wp.float32, wp.float64, ...), (wp.float32, wp.float32))
 print(pattern((wp.float32, ...), (wp.float32, wp.float32)), pattern((wp.float32, Any), (wp.float32, wp.int8)), pattern(Any, wp.vec3),
       pattern((wp.float32, ...), (wp.float32, wp.int8)), pattern(wp.array(dtype=Any, ndim=2), wp.array(dtype=float, ndim=2)))
+
+
+# ---- parts of elements ----
+vectors, reals = wp.zeros(2, dtype=wp.vec3), wp.array([2.0, 1.0], dtype=float)
+
+
+@wp.kernel(module="unique")
+def at_a_real(out: wp.array[wp.vec3]):
+    out[0.0].x = 1.0
+
+
+@wp.kernel(module="unique")
+def at_one_of_reals(out: wp.array[wp.vec3], at: wp.array[float]):
+    out[at[0]].x += 1.0
+
+
+@wp.kernel(module="unique")
+def multiplied(out: wp.array[wp.vec3], by: wp.array[float]):
+    out[0].x *= by[0]
+
+
+@wp.kernel(module="unique", enable_backward=False)
+def multiplied_forward(out: wp.array[wp.vec3], by: wp.array[float]):
+    out[0].x += 3.0
+    out[0].x *= by[0]
+
+
+@wp.kernel(module="unique")
+def whole_numbers(out: wp.array[wp.vec3i], at: wp.array[int]):
+    out[at[0]].x += 3
+    out[at[0]][0] *= 2
+
+
+for kernel, given in ((at_a_real, [vectors]), (at_one_of_reals, [vectors, reals]), (multiplied, [vectors, reals])):
+    told(kernel.module.load, "cuda:0")
+    launched(kernel, *given)
+wp.launch(multiplied_forward, dim=1, inputs=[vectors, reals])
+integers = wp.zeros(1, dtype=wp.vec3i)
+wp.launch(whole_numbers, dim=1, inputs=[integers, wp.zeros(1, dtype=int)])
+print(vectors.numpy()[0, 0], integers.numpy()[0, 0])
+
+
+@wp.func
+def add(a: float, b: float) -> float:
+    return wp.sub(a, b)
+
+
+@wp.kernel(module="unique")
+def own_operator(out: wp.array[wp.vec3], by: wp.array[float]):
+    out[0][1] += by[0]
+
+
+@wp.kernel(module="unique")
+def own_operator_of_others(out: wp.array[wp.vec3d]):
+    out[0][1] += wp.float64(2.0)
+
+
+@wp.kernel(module="unique", enable_backward=False)
+def own_operator_forward(out: wp.array[wp.vec3], by: wp.array[float]):
+    out[0].x += by[0]
+
+
+launched(own_operator, vectors, reals)
+launched(own_operator_forward, vectors, reals)
+doubles = wp.zeros(1, dtype=wp.vec3d)
+wp.launch(own_operator_of_others, dim=1, inputs=[doubles])
+print(doubles.numpy()[0, 1])
+
+# ---- what the driver says of a kernel that ended ----
+from tilec import native
+from warp import devices
+
+native.last_error = lambda: b"tile_synchronize: cuStreamSynchronize failed with CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure"
+told(devices._waited, 1)
+native.last_error = lambda: b"another error"
+told(devices._waited, 1)
 END
 python3 -m tilec run refusals.py

@@ -13,6 +13,7 @@ from tilec import source as _source
 from tilec.kernels import structure as _structure
 from tilec.session import Text as _Text
 from warp import bounds as _bounds
+from warp import checks as _checks
 from warp import determinism as _determinism
 from warp import devices as _devices
 from warp import driver as _driver
@@ -289,6 +290,7 @@ class Loaded:
         """Each kernel is compiled when it is asked for; wp.load_module() asks for all."""
         device = _devices.get_device(device)
         _determinism.check_module(self)
+        _checks.check_module(self)
         if block_dim is None:
             block_dim = 1 if device.is_cpu else self.options["block_dim"]
         return self.note(device, launch_block_dim(device, block_dim))

@@ -135,6 +135,79 @@ def _check_compared(kernel, node, names):
                 raise _Wrong(one, f"Cannot compare values of unequal types: {pair[0].__name__} and {pair[1].__name__}", TypeError)
 
 
+# ---- parts of an array's elements ----
+
+
+def _element_of(target, kinds):
+    """Of a[i].x or a[i][j]: the a[i] in it, where a is an array of values of several numbers; None: it is no such part."""
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        inside = target.value
+        if isinstance(inside, ast.Subscript) and isinstance(inside.value, ast.Name):
+            kind = kinds.get(inside.value.id)
+            count = len(inside.slice.elts) if isinstance(inside.slice, ast.Tuple) else 1
+            is_whole = _types.is_array(kind) and kind.ndim == count and isinstance(kind.dtype, _types._Composite)
+            return inside if is_whole else None
+        target = inside
+    return None
+
+
+def _is_real(node, kinds):
+    """Whether an index is known to be no integer."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, float)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        kind = kinds.get(node.value.id)
+        return _types.is_array(kind) and kind.ndim == 1 and not isinstance(node.slice, ast.Slice) and _is_float(kind.dtype)
+    return isinstance(node, ast.Name) and _is_float(kinds.get(node.id))
+
+
+def _is_float(kind):
+    return kind in (_types.float16, _types.bfloat16, _types.float32, _types.float64)
+
+
+_OPERATORS = {ast.Add: "add", ast.Sub: "sub"}
+
+
+def _own_operator(node, dtype, names):
+    """The function of the program's that an updated part calls in the place of + or -, as it has its name and takes two such numbers."""
+    found = names.get(_OPERATORS.get(type(node.op)))
+    if type(found).__name__ != "Function":
+        return None
+    return next((one for one in [found, *found.earlier] if list(one.input_types.values()) == [dtype, dtype]), None)
+
+
+def check_parts(function, kinds, names, has_backward):
+    """A part of an array's element is written at integers; updated where a gradient is asked for it is by sums alone."""
+    node = _source.node_of(function)
+    for one in _own_statements(node.body) if node is not None else ():
+        for target in one.targets if isinstance(one, ast.Assign) else [one.target] if isinstance(one, ast.AugAssign) else []:
+            element = _element_of(target, kinds)
+            if element is None:
+                continue
+            indices = element.slice.elts if isinstance(element.slice, ast.Tuple) else [element.slice]
+            if any([_is_real(index, kinds) for index in indices]):
+                raise _Wrong(target, "Array slot write indices must be integers", TypeError)
+            dtype = kinds[element.value.id].dtype._dtype
+            own = _own_operator(one, dtype, names) if isinstance(one, ast.AugAssign) else None
+            if isinstance(one, ast.AugAssign) and has_backward and _is_float(dtype) and (own is not None or type(one.op) not in _OPERATORS):
+                why = "another operator" if own is None else f"'{own.key}' of the program's"
+                raise _Wrong(one, f"Differentiable composite slot augmented assignments are sums and differences: {why} writes over the number; "
+                                  "use enable_backward=False, or an assignment")
+            if own is not None:
+                part = ast.unparse(target)
+                raise _Wrong(one, f"the update of {part} is not done by '{own.key}' of the program's: write {part} = {own.key}({part}, ...)")
+
+
+def _check_all_parts(kernel):
+    from warp.autograd import is_kernel_backward_enabled
+    from warp.builds import functions_of
+
+    has_backward = is_kernel_backward_enabled(kernel)
+    check_parts(kernel.func, kernel.kinds, _statics.names_of(kernel.func), has_backward)
+    for one in functions_of(kernel.func):
+        check_parts(one.func, one.input_types, _statics.names_of(one.func), has_backward)
+
+
 # ---- constants ----
 
 
@@ -175,21 +248,36 @@ def _check_expressions(node):
                 raise _Wrong(one, f"Input types must be the same, got {kinds}")
 
 
-def check_kernel(kernel):
+def _check_text(kernel):
     node = _source.node_of(kernel.func)
     if node is None:
         return
+    names = _statics.names_of(kernel.func)
+    _check_returns(kernel, node)
+    _check_rebound(node.body, names)
+    _check_given(node.body, names)
+    _check_compared(kernel, node, names)
+    _check_constants(node, set(kernel.parameters))
+    _check_expressions(node)
+    _check_all_parts(kernel)
+
+
+def _checked(kernel, check):
     try:
-        _check_returns(kernel, node)
-        names = _statics.names_of(kernel.func)
-        _check_rebound(node.body, names)
-        _check_given(node.body, names)
-        _check_compared(kernel, node, names)
-        _check_constants(node, set(kernel.parameters))
-        _check_expressions(node)
+        check(kernel)
     except _Wrong as wrong:
         place = f"{kernel.func.__code__.co_filename}:{wrong.node.lineno}:{wrong.node.col_offset + 1}"
         raise _native.error_kind(wrong.kind)(f"Error while compiling {place}:\n{wrong.what}") from None
+
+
+def check_kernel(kernel):
+    _checked(kernel, _check_text)
+
+
+def check_module(module):
+    """What a module is refused for when it is loaded, before its kernels are compiled."""
+    for kernel in module.concrete():
+        _checked(kernel, _check_all_parts)
 
 
 def _is_made_here(value, node, function):
