@@ -12,7 +12,7 @@ static Kernel *make_gradient(Session *session, const Kernel *typed, const Target
 {
     Kernel *first = NULL, **link = &first;
     for (; typed; typed = typed->next_configuration) {
-        Kernel *kernel = kernel_gradient(typed, target, false);
+        Kernel *kernel = kernel_gradient(typed, target, false, "");
         if (!kernel) return NULL;
         vec_push(session->arena, made, kernel);
         *link = kernel;

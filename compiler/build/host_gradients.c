@@ -6,18 +6,38 @@
 
 #include <string.h>
 
-static Kernel *gradient_of(Gradients *gradients, Kernel *kernel, bool consumes)
+static Kernel *known_gradient(const Gradients *gradients, const HostLaunch *launch)
+{
+    for (size_t i = 0; i < gradients->all.count; i++) {
+        const MadeGradient *one = &gradients->all.data[i];
+        if (one->of == launch->kernel && one->consumes == launch->consumes &&
+            strcmp(one->retained, launch->retained) == 0)
+            return one->kernel;
+    }
+    return NULL;
+}
+
+static Name gradient_name(const Gradients *gradients, const HostLaunch *launch)
 {
     Arena *arena = gradients->session->arena;
-    Map *known = consumes ? &gradients->consumed : &gradients->kept;
-    Kernel *made = map_get(known, kernel);
+    char *kept = arena_copy_text(arena, launch->retained, strlen(launch->retained));
+    for (char *at = kept; *at; at++)
+        if (*at == ' ') *at = '_';
+    return intern_printf(gradients->session->names, "%s_grad%s%s%s", launch->kernel->name,
+                         launch->consumes ? "_0" : "", *kept ? "_keep_" : "", kept);
+}
+
+static Kernel *gradient_of(Gradients *gradients, const HostLaunch *launch)
+{
+    Kernel *made = known_gradient(gradients, launch);
     if (made) return made;
-    made = kernel_gradient(kernel, gradients->target, consumes);
+    made = kernel_gradient(launch->kernel, gradients->target, launch->consumes, launch->retained);
     if (!made) return NULL;
-    made->export_name = made->name =
-        intern_printf(gradients->session->names, "%s_grad%s", kernel->name, consumes ? "_0" : "");
-    map_set(arena, known, kernel, made);
-    vec_push(arena, &gradients->all, made);
+    made->export_name = made->name = gradient_name(gradients, launch);
+    Arena *arena = gradients->session->arena;
+    const char *retained = arena_copy_text(arena, launch->retained, strlen(launch->retained));
+    vec_push(arena, &gradients->all,
+             ((MadeGradient){launch->kernel, launch->consumes, retained, made}));
     return made;
 }
 
@@ -140,7 +160,7 @@ static bool take_arguments(Gradient *gradient)
 bool launch_as_gradient(Gradients *gradients, HostLaunch *launch)
 {
     Arena *arena = gradients->session->arena;
-    Kernel *kernel = gradient_of(gradients, launch->kernel, launch->consumes);
+    Kernel *kernel = gradient_of(gradients, launch);
     if (!kernel) return false;
     Gradient gradient = {.session = gradients->session,
                          .host = gradients->host,
@@ -157,5 +177,5 @@ bool launch_as_gradient(Gradients *gradients, HostLaunch *launch)
 
 void gradients_free(Gradients *gradients)
 {
-    for (size_t i = 0; i < gradients->all.count; i++) kernel_free(gradients->all.data[i]);
+    for (size_t i = 0; i < gradients->all.count; i++) kernel_free(gradients->all.data[i].kernel);
 }

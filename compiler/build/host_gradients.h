@@ -6,13 +6,20 @@
 #include "eval/host.h"
 #include "target/target.h"
 
+/* What it was made of, and how. */
+typedef struct MadeGradient {
+    const Kernel *of;
+    bool consumes;
+    const char *retained;
+    Kernel *kernel;
+} MadeGradient;
+
 /* Those that were made, by the kernels that were staged for them. */
 typedef struct Gradients {
     Session *session;
     struct Host *host; /* whose arrays are given */
     const Target *target;
-    Map kept, consumed; /* Kernel * -> Kernel * */
-    VEC(Kernel *) all;
+    VEC(MadeGradient) all;
 } Gradients;
 
 /* A launch of a kernel that is staged for its gradient becomes one of the gradient. False:

@@ -67,10 +67,12 @@ typedef struct HostLaunch {
     HostValue *results; /* filled: one array a result of the kernel */
     /* Of a kernel that is staged for its gradient, which is launched: the arrays of the gradients
      * of what its pointers point to, and of its results; of what it overwrote it then is zero, if
-     * it consumes. `each`: one for each array among the arguments, or none (HOST_NONE). */
+     * it consumes, but in what is retained (names with spaces between). `each`: one for each array
+     * among the arguments, or none (HOST_NONE). */
     const HostValue *gradients;
     int gradient_count;
     bool consumes, each;
+    const char *retained;
     Span at;
 } HostLaunch;
 

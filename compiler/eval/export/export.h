@@ -143,9 +143,15 @@ bool host_branches_flatten(Eval *eval, Kernel *kernel);
 /* ---- invoke.c ---- */
 
 Object *launch_instance(Eval *eval, Object *instance, const Arguments *arguments);
-/* The same of its gradient, with the arrays that this adds to. */
-Object *launch_gradient(Eval *eval, Object *instance, const Arguments *arguments, Object *gradients,
-                        bool consumes, bool each);
+typedef struct GradientLaunch {
+    Object *arrays; /* that it adds to */
+    bool consumes, each;
+    const char *retained; /* as HostLaunch has them */
+} GradientLaunch;
+
+/* The same of its gradient. */
+Object *launch_gradient(Eval *eval, Object *instance, const Arguments *arguments,
+                        const GradientLaunch *gradient);
 
 /* ---- gradients.c ---- */
 

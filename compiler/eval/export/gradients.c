@@ -34,19 +34,27 @@ Specialisation *specialisation_differentiated(Eval *eval, Specialisation *specia
     return copy;
 }
 
-/* launch_gradient(kernel, positional, named, gradients, consume, each). */
+/* launch_gradient(kernel, positional, named, gradients, consume, each, retained). */
 Object *core_launch_gradient(Eval *eval, const Bound *bound)
 {
     Arguments arguments = {.at = bound->at};
     const Object *positional = bound->values[1];
-    Object *gradients = iterate(eval, bound->values[3], bound->at);
-    bool consumes = false, each = false;
-    if (gradients == NULL || !object_is_sequence(positional) ||
+    GradientLaunch gradient = {.arrays = iterate(eval, bound->values[3], bound->at),
+                               .retained = ""};
+    if (gradient.arrays == NULL || !object_is_sequence(positional) ||
         !take_named(eval, bound->values[2], &arguments) ||
-        (!argument_absent(bound->values[4]) && !object_truth(eval, bound->values[4], &consumes)) ||
-        (!argument_absent(bound->values[5]) && !object_truth(eval, bound->values[5], &each)))
+        (!argument_absent(bound->values[4]) &&
+         !object_truth(eval, bound->values[4], &gradient.consumes)) ||
+        (!argument_absent(bound->values[5]) &&
+         !object_truth(eval, bound->values[5], &gradient.each)))
         return NULL;
+    if (!argument_absent(bound->values[6])) {
+        if (bound->values[6]->kind != OBJECT_TEXT)
+            return FAIL(eval, expected_kind, bound->at, "what is retained", "text",
+                        object_repr(eval, bound->values[6]));
+        gradient.retained = bound->values[6]->as.text.data;
+    }
     for (uint32_t i = 0; i < positional->as.list.count; i++)
         vec_push(eval->arena, &arguments.positional, positional->as.list.items[i]);
-    return launch_gradient(eval, bound->values[0], &arguments, gradients, consumes, each);
+    return launch_gradient(eval, bound->values[0], &arguments, &gradient);
 }

@@ -6,11 +6,10 @@ typedef struct Call {
     Eval *eval;
     const Signature *signature;
     Specialisation *specialisation;
-    Object **values;         /* one a parameter of the function; NULL: not given */
-    HostValue *arguments;    /* one a parameter of the kernel */
-    const char **from;       /* which argument gave it */
-    const Object *gradients; /* of a launch of the gradient: its arrays; else NULL */
-    bool consumes, each;
+    Object **values;                /* one a parameter of the function; NULL: not given */
+    HostValue *arguments;           /* one a parameter of the kernel */
+    const char **from;              /* which argument gave it */
+    const GradientLaunch *gradient; /* NULL: of the kernel itself */
     Span at;
 } Call;
 
@@ -120,18 +119,20 @@ static int count_results(const Kernel *kernel)
 static bool set_gradients(const Call *call, HostLaunch *launch)
 {
     Eval *eval = call->eval;
-    const uint32_t count = call->gradients ? call->gradients->as.list.count : 0;
+    const Object *arrays = call->gradient ? call->gradient->arrays : NULL;
+    const uint32_t count = arrays ? arrays->as.list.count : 0;
     HostValue *values = arena_new_array(eval->arena, HostValue, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        if (!host_value(eval, call->gradients->as.list.items[i], &values[i])) {
+        if (!host_value(eval, arrays->as.list.items[i], &values[i])) {
             FAIL(eval, expected_kind, call->at, "a gradient", "an array",
-                 object_repr(eval, call->gradients->as.list.items[i]));
+                 object_repr(eval, arrays->as.list.items[i]));
             return false;
         }
     launch->gradients = values;
     launch->gradient_count = (int)count;
-    launch->consumes = call->consumes;
-    launch->each = call->each;
+    launch->consumes = call->gradient && call->gradient->consumes;
+    launch->each = call->gradient && call->gradient->each;
+    launch->retained = call->gradient ? call->gradient->retained : "";
     return true;
 }
 
@@ -151,7 +152,7 @@ static Object *launch_values(Call *call)
                          .at = call->at};
     if (!set_gradients(call, &launch) || eval->host->launch(eval->host, &launch) != HOST_OK)
         return NULL;
-    if (call->gradients) return eval->none;
+    if (call->gradient) return eval->none;
     return give_results(call, launch.results, results);
 }
 
@@ -262,7 +263,7 @@ static Object *refuse_launch(Eval *eval, const Signature *signature, Span at)
 }
 
 static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments,
-                          const Object *gradients, bool consumes, bool each)
+                          const GradientLaunch *gradient)
 {
     Object *instance =
         callee->kind == OBJECT_SPECIALISATION ? callee->as.specialisation->instance : callee;
@@ -276,26 +277,24 @@ static Object *launch_any(Eval *eval, Object *callee, const Arguments *arguments
     Object **values = arena_new_array(eval->arena, Object *, signature.parameters.count + 1);
     Specialisation *specialisation = choose(eval, callee, &signature, arguments, values);
     if (specialisation == NULL) return NULL;
-    if (gradients) specialisation = specialisation_differentiated(eval, specialisation);
+    if (gradient) specialisation = specialisation_differentiated(eval, specialisation);
     if (!specialisation || !specialisation_build(eval, specialisation)) return NULL;
     Call call = {.eval = eval,
                  .signature = &signature,
                  .specialisation = specialisation,
                  .values = values,
-                 .gradients = gradients,
-                 .consumes = consumes,
-                 .each = each,
+                 .gradient = gradient,
                  .at = arguments->at};
     return launch_values(&call);
 }
 
 Object *launch_instance(Eval *eval, Object *callee, const Arguments *arguments)
 {
-    return launch_any(eval, callee, arguments, NULL, false, false);
+    return launch_any(eval, callee, arguments, NULL);
 }
 
-Object *launch_gradient(Eval *eval, Object *callee, const Arguments *arguments, Object *gradients,
-                        bool consumes, bool each)
+Object *launch_gradient(Eval *eval, Object *callee, const Arguments *arguments,
+                        const GradientLaunch *gradient)
 {
-    return launch_any(eval, callee, arguments, gradients, consumes, each);
+    return launch_any(eval, callee, arguments, gradient);
 }

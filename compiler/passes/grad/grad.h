@@ -47,6 +47,7 @@ typedef struct Grad {
     Map depends;       /* scalars of the program that threads have each for itself */
     Map effects;       /* ops that the gradient is written by */
     Map rewritten;     /* pointer parameters that are read, or written more than once */
+    Map retained;      /* pointer parameters whose gradient stays when they are overwritten */
     Map clears;        /* effects that set to zero what an adjoint was taken from */
     Map settled;       /* reads of what the program has written that are right so */
     Map lasting;       /* reads of parameters that nothing behind them writes to */
@@ -145,6 +146,9 @@ void settle_custom_vjp(Grad *grad, Region *region);
 bool settle_gradients(Kernel *kernel, const Target *target, Region *region);
 
 /* ---- memory.c ---- */
+
+/* That whose pointer is this parameter; NULL: it is by itself. */
+const Tensor *tensor_of(const Kernel *kernel, int pointer);
 
 /* Of an access of global memory; else NULL. */
 Value *view_of(const Op *op);

@@ -7,6 +7,8 @@
 #include "passes/analysis/access.h"
 #include "passes/grad/grad.h"
 
+#include <string.h>
+
 /* ---- parameters ---- */
 
 /* A pointer to floating-point numbers, or to bytes that are taken for such. */
@@ -24,13 +26,6 @@ static bool has_gradient(const Parameter *parameter)
     return type->kind == TYPE_POINTER && type->space == SPACE_GLOBAL &&
            reaches_floats(parameter->value) && !dtype_is_packed(type->dtype) &&
            !parameter->is_workspace && !parameter->is_key;
-}
-
-static const Tensor *tensor_of(const Kernel *kernel, int pointer)
-{
-    for (int i = 0; i < kernel->tensor_count; i++)
-        if (kernel->tensors[i].pointer == pointer) return &kernel->tensors[i];
-    return NULL;
 }
 
 static void add_gradient(Grad *grad, int index)
@@ -345,13 +340,30 @@ static bool has_workspaces(Kernel *kernel)
     return true;
 }
 
-Kernel *kernel_gradient(const Kernel *typed, const Target *target, bool consumes)
+static void find_retained(Grad *grad, const char *names)
+{
+    const Kernel *kernel = grad->kernel;
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        for (int i = 0; i < kernel->tensor_count; i++) {
+            const Tensor *tensor = &kernel->tensors[i];
+            if (strlen(tensor->name) == length && strncmp(tensor->name, at, length) == 0)
+                map_set(grad->arena, &grad->retained, kernel->parameters[tensor->pointer].value,
+                        (void *)(uintptr_t)tensor);
+        }
+        at += length;
+    }
+}
+
+Kernel *kernel_gradient(const Kernel *typed, const Target *target, bool consumes,
+                        const char *retained)
 {
     Kernel *kernel = kernel_clone(typed);
     Grad grad = {.kernel = kernel, .target = target, .arena = kernel->arena, .consumes = consumes};
     PassContext context = {.kernel = kernel, .target = target, .arena = kernel->arena};
     kernel->is_differentiated = true;
     bool fine = !has_workspaces(kernel) && to_values(kernel, target);
+    find_retained(&grad, retained);
     if (fine) add_gradients(&grad);
     find_rewritten(&grad, kernel->host);
     fine = fine && differentiate_launches(&grad);

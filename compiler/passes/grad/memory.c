@@ -5,6 +5,13 @@
 
 /* ---- global memory ---- */
 
+const Tensor *tensor_of(const Kernel *kernel, int pointer)
+{
+    for (int i = 0; i < kernel->tensor_count; i++)
+        if (kernel->tensors[i].pointer == pointer) return &kernel->tensors[i];
+    return NULL;
+}
+
 Value *view_of(const Op *op)
 {
     Value *memory = op_memory(op);
@@ -50,10 +57,32 @@ static const Value *parameter_of(Grad *grad, const Value *view)
     return parameter ? parameter->value : NULL;
 }
 
+/* Of all that the parameter is: not a part, nor what was cut out of it. */
+static bool is_whole(const Grad *grad, const Value *view, const Value *parameter)
+{
+    const Value *pointer = operand(view->op, pointer);
+    while (pointer->op && pointer->op->code == OP_ptr_cast) pointer = operand(pointer->op, pointer);
+    if (pointer != parameter) return false;
+    const Kernel *kernel = grad->kernel;
+    const Tensor *tensor = tensor_of(kernel, parameter->index);
+    const int bytes_of = tensor->dtype != view->type->dtype; /* the last dimension is another */
+    for (int d = 0; d < tensor->rank - bytes_of && d < view->type->rank; d++) {
+        const Extent *extent = &tensor->shape[d];
+        const Value *is = operand_list(view->op, extents)[d];
+        while (is->op && is->op->code == OP_cast) is = operand(is->op, value);
+        if (extent->kind == EXTENT_PARAMETER && is != kernel->parameters[extent->parameter].value)
+            return false;
+    }
+    return view->type->rank == tensor->rank;
+}
+
 bool memory_is_consumed(Grad *grad, const Value *memory)
 {
-    if (memory->type->kind != TYPE_VIEW || grad->consumes) return true;
+    if (memory->type->kind != TYPE_VIEW) return true;
     const Value *parameter = parameter_of(grad, memory);
+    if (grad->consumes)
+        return !parameter || !map_has(&grad->retained, parameter) ||
+               !is_whole(grad, memory, parameter);
     return !parameter || map_get(&grad->rewritten, parameter) != grad;
 }
 

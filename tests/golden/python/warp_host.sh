@@ -78,6 +78,41 @@ for retains in (False, True):
         wp.launch(scaled, dim=2, inputs=[b, 3.0, y])
     tape.backward(grads={y: wp.ones_like(y)})
     print(a.grad.numpy().tolist(), b.grad.numpy().tolist(), y.grad.numpy().tolist())
+
+
+@wp.struct
+class Held:
+    y: wp.array[float]
+
+
+@wp.kernel
+def in_place(y: wp.array[float]):
+    y[wp.tid()] = y[wp.tid()] * 2.0
+
+
+@wp.kernel
+def held_in_place(held: Held):
+    held.y[wp.tid()] = held.y[wp.tid()] * 2.0
+
+
+@wp.kernel
+def by_slice(x: wp.array[float], y: wp.array[float]):
+    part = y[0:2]
+    part[wp.tid()] = x[wp.tid()] * 2.0
+
+
+for retains in (False, True):
+    given = []
+    for kernel in (in_place, held_in_place, by_slice):
+        y = wp.ones(2, requires_grad=True, retain_grad=retains)
+        x, held = wp.ones(2, requires_grad=True), Held()
+        held.y = y
+        with wp.Tape() as tape:
+            for _ in range(2):
+                wp.launch(kernel, dim=2, inputs=[y] if kernel is in_place else [held] if kernel is held_in_place else [x, y])
+        tape.backward(grads={y: wp.ones_like(y)})
+        given += [y.grad.numpy().tolist(), x.grad.numpy().tolist()]
+    print(*given)
 a, y = wp.array([1.0, 2.0], requires_grad=True), wp.zeros(2, requires_grad=True)
 with wp.Tape() as tape:
     y.assign(a)

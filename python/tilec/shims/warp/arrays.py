@@ -907,7 +907,7 @@ def full(shape=None, value=0, dtype="Any", device=None, requires_grad=False, pin
             known = numpy.asarray(_plain(value))
             number = as_type(known.dtype)
             dtype = vector(len(known), number) if known.ndim == 1 else matrix(known.shape, number)
-    made = empty(shape, dtype, device, requires_grad, pinned)
+    made = empty(shape, dtype, device, requires_grad, pinned, **more)
     made.fill_(value)
     return made
 
@@ -920,7 +920,7 @@ def zeros(shape=None, dtype=float, device=None, requires_grad=False, pinned=Fals
 
 
 def ones(shape=None, dtype=float, device=None, requires_grad=False, pinned=False, **more):
-    return full(shape, 1, dtype, device, requires_grad, pinned)
+    return full(shape, 1, dtype, device, requires_grad, pinned, **more)
 
 
 def _asked(source, requires_grad):

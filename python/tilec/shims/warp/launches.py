@@ -658,13 +658,14 @@ def _annotation_text(kind):
 
 
 class _Launcher(_Compiled):
-    """Launches of one form: how many dimensions, inputs and outputs, how many threads a block, tiled or not, the gradient's."""
+    """Launches of one form: how many dimensions, inputs and outputs, how many threads a block, tiled or not, the gradient's, and by which
+    arrays it stays."""
 
-    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint, is_wide, cluster=1):
+    def __init__(self, kernel, word, rank, inputs, outputs, block_dim, adjoint, is_wide, retained=(), cluster=1):
         names = [f"dim_{i}" for i in range(rank)] + kernel.parameters
         super().__init__(kernel.__tile_remote__(), names)
         self.word, self.rank, self.inputs, self.outputs, self.adjoint = word, rank, inputs, outputs, adjoint
-        self.block_dim, self.cluster = block_dim, cluster
+        self.block_dim, self.cluster, self.retained = block_dim, cluster, retained
 
     def access(self):
         """What the kernel does to each array's memory, by the names of the arguments; nothing is known before a launch."""
@@ -681,6 +682,8 @@ class _Launcher(_Compiled):
             parts.append(_Text("adj_outputs=[", _joined(", ", rest[self.inputs :]), "], adjoint=True"))
         if self.cluster > 1:
             parts.append(_Text(f"cluster_dim={self.cluster}"))
+        if self.retained:
+            parts.append(_Text(f'retained="{" ".join(self.retained)}"'))
         block = _session.text_of(self.block_dim)
         return _Text(_session.module("warp"), f".{self.word}(", self.remote, ", ", _joined(", ", parts), ", record_tape=False, block_dim=",
                      block, ")")
@@ -786,14 +789,15 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     dims = _dims(dim)
     if any([extent == 0 for extent in dims]):
         return
+    retained = ()
     if adjoint:
         given = [_own(kernel, name, value) for name, value in zip(kernel.parameters, given)]
         values = [_value(value) for value in given]
         access = next((one.access() for one in kernel.of(given).calls.values() if not one.adjoint and one.last), {})
-        gradients, later = _tape.gradients_of(kernel.parameters, values, [*adj_inputs, *adj_outputs], access)
+        gradients, later, retained = _tape.gradients_of(kernel.parameters, values, [*adj_inputs, *adj_outputs], access)
         values += gradients
     shape = (word, len(dims), len(inputs), len(outputs), tuple(block_dim) if isinstance(block_dim, list) else block_dim, adjoint,
-             math.prod(dims) > MOST_THREADS)
+             math.prod(dims) > MOST_THREADS, retained)
     try:
         callee = kernel.of(given).callee(shape, on_host)
         callee(*dims, *values)

@@ -134,13 +134,14 @@ def mark_launch(kernel, named, access):
 
 def gradients_of(names, values, given, access):
     """For each argument the array that its gradient is added to, or None; and what is done after: where two arrays have one gradient, it
-    is added up, and what is to be retained is put back. It is what is given, else that of the array, else memory that nobody looks at."""
+    is added up; and the names of those that stay what they are where the kernel overwrites the array. It is what is given, else that of the
+    array, else memory that nobody looks at."""
     later = _Later()
     given = given if len(given) == len(values) else [None] * len(values)
     arguments = list(zip(names, values, given))
     for argument in arguments:
         _find_owners(*argument, access, later.owners)
-    return [_gradients_of_one(*argument, access, later) for argument in arguments], later.stores + later.sums
+    return [_gradients_of_one(*argument, access, later) for argument in arguments], later.stores + later.sums, tuple(later.retained)
 
 
 class _Later:
@@ -148,7 +149,7 @@ class _Later:
     what a kernel writes is of the one that it is written by (`owners`)."""
 
     def __init__(self):
-        self.stores, self.sums, self.owners = [], [], {}
+        self.stores, self.sums, self.owners, self.retained = [], [], {}, []
 
 
 def _own_gradient(value, given):
@@ -198,8 +199,6 @@ def _zeros_laid_as(value):
 
 
 def _gradient(name, value, given, access, later):
-    from warp.arrays import clone
-
     own, spot = _own_gradient(value, given)
     if own is None or later.owners.get(spot, name) != name:
         spare = _zeros_laid_as(value)
@@ -215,8 +214,7 @@ def _gradient(name, value, given, access, later):
             later.stores.append(lambda: whole.store(packed.numpy()))
         own = packed
     if value.retain_grad and access.get(name, WRITTEN) & WRITTEN:
-        kept = clone(own, requires_grad=False)
-        later.stores.append(lambda: own.store(kept.numpy()))
+        later.retained.append(name)
     return own
 
 
