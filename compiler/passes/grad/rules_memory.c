@@ -183,6 +183,15 @@ static bool is_extreme(const Op *op)
     return strcmp(mode, "min") == 0 || strcmp(mode, "max") == 0;
 }
 
+/* The same number, or NaN both. */
+static Value *is_same(Grad *grad, Value *a, Value *b)
+{
+    Builder *builder = &grad->builder;
+    Value *both =
+        build2(builder, OP_and, build_cmp(builder, "ne", a, a), build_cmp(builder, "ne", b, b));
+    return build2(builder, OP_or, build_cmp(builder, "eq", a, b), both);
+}
+
 static bool takes_atomic(Grad *grad, const Op *op)
 {
     const char *mode = op_attr(op, ATTR_mode)->text;
@@ -204,7 +213,7 @@ void adjoint_atomic(Grad *grad, Op *op)
     if (is_extreme(op)) {
         Value *now = gathered(grad, op, replayed(grad, operand(op, memory)), first);
         map_set(grad->arena, &grad->settled, now->op, op);
-        Value *is_it = build_cmp(&grad->builder, "eq", replayed(grad, value), now);
+        Value *is_it = is_same(grad, replayed(grad, value), now);
         adjoint =
             build3(&grad->builder, OP_select, is_it, adjoint, number_of(grad, adjoint->type, 0));
     }
@@ -343,7 +352,7 @@ void adjoint_element_atomic(Grad *grad, Op *op)
         operands = behind(grad, 1, &at, op, first);
         Value *now = build(&grad->builder, OP_element_load, (int)operands.count, operands.data);
         map_set(grad->arena, &grad->settled, now->op, op);
-        Value *is_it = build_cmp(&grad->builder, "eq", replayed(grad, value), now);
+        Value *is_it = is_same(grad, replayed(grad, value), now);
         adjoint =
             build3(&grad->builder, OP_select, is_it, adjoint, number_of(grad, adjoint->type, 0));
     }

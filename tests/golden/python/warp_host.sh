@@ -113,6 +113,20 @@ for retains in (False, True):
         tape.backward(grads={y: wp.ones_like(y)})
         given += [y.grad.numpy().tolist(), x.grad.numpy().tolist()]
     print(*given)
+
+
+@wp.kernel
+def least(slot: wp.array[wp.float64], x: wp.array[wp.float64], out: wp.array[wp.float64]):
+    i = wp.tid()
+    out[i] = wp.atomic_min(slot, i, x[i]) * wp.float64(2.0)
+
+
+slot, x = [wp.array(row, dtype=wp.float64, requires_grad=True) for row in ([nan, nan, 2.0, 5.0, 2.0], [nan, 2.0, nan, 2.0, 5.0])]
+out = wp.zeros(5, dtype=wp.float64, requires_grad=True)
+with wp.Tape() as tape:
+    wp.launch(least, dim=5, inputs=[slot, x, out])
+tape.backward(grads={slot: wp.ones_like(slot), out: wp.ones_like(out)})
+print(out.numpy().tolist(), x.grad.numpy().tolist())
 a, y = wp.array([1.0, 2.0], requires_grad=True), wp.zeros(2, requires_grad=True)
 with wp.Tape() as tape:
     y.assign(a)
