@@ -9,8 +9,8 @@
  * without its results and, behind them, a pointer for each of them that is to floating-point
  * numbers, in the shape of what that points to, and for each result. It adds to what is there the
  * gradient by what the kernel read, from that by what it wrote. `consumes`: of what the kernel
- * overwrote it then is zero, but in parameters of `retained`, their names with spaces between
- * ("": none). NULL: reported. The caller's to free. */
+ * overwrote it then is zero, but in parameters of `retained` (their names with spaces between; "":
+ * none) where it wrote elements, not tiles of views. NULL: reported. The caller's to free. */
 Kernel *kernel_gradient(const Kernel *kernel, const Target *target, bool consumes,
                         const char *retained);
 

@@ -122,7 +122,7 @@ void adjoint_store(Grad *grad, Op *op)
     Op *load = build_op(&grad->builder, OP_load, (int)operands.count, operands.data, 1, &type);
     op_keep_attr(load, op, ATTR_dims);
     give_total(grad, value, load->results);
-    if (!memory_is_consumed(grad, view)) return;
+    if (!grad->consumes && !memory_is_consumed(grad, view)) return;
     Value *head[] = {memory, number_of(grad, type, 0)};
     operands = behind(grad, 2, head, op, first);
     Op *store = build_op(&grad->builder, OP_store, (int)operands.count, operands.data, 0, NULL);

@@ -116,6 +116,27 @@ for retains in (False, True):
 
 
 @wp.kernel
+def tiled(x: wp.array[float], y: wp.array[float]):
+    wp.tile_store(y, wp.tile_load(x, shape=2) * 2.0)
+
+
+# ---- gradients that the caller gives stay, but what tiles are stored by ----
+for kernel in (scaled, tiled):
+    x, y = wp.ones(2, requires_grad=True), wp.ones(2, requires_grad=True)
+    for given in (wp.ones(2), y.grad):
+        given.fill_(1.0)
+        x.grad.zero_()
+        if kernel is scaled:
+            wp.launch(scaled, dim=2, inputs=[x, 2.0], outputs=[y], adj_inputs=[x.grad, 0.0], adj_outputs=[given], adjoint=True)
+        else:
+            wp.launch_tiled(tiled, dim=1, inputs=[x], outputs=[y], adj_inputs=[x.grad], adj_outputs=[given], adjoint=True, block_dim=32)
+        print(given.numpy().tolist(), x.grad.numpy().tolist())
+given = wp.ones(2)
+wp.launch(in_place, dim=2, inputs=[y], adj_inputs=[given], adjoint=True)
+print(given.numpy().tolist())
+
+
+@wp.kernel
 def least(slot: wp.array[wp.float64], x: wp.array[wp.float64], out: wp.array[wp.float64]):
     i = wp.tid()
     out[i] = wp.atomic_min(slot, i, x[i]) * wp.float64(2.0)

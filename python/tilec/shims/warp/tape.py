@@ -157,6 +157,11 @@ def _own_gradient(value, given):
     return own, None if own is None else (own.memory.pointer + own.offset, own.shape, own.strides)
 
 
+def _is_external(value, given):
+    """Whether the caller gave other memory than the array's own gradient: nothing of that is consumed."""
+    return given is not None and (value.grad is None or _own_gradient(value, None)[1][0] != _own_gradient(value, given)[1][0])
+
+
 def _fields_of(name, value, given):
     for field in value._struct.vars:
         yield field, f"{name}_{field}", value.__dict__[field], given.__dict__[field] if isinstance(given, StructInstance) else None
@@ -213,7 +218,7 @@ def _gradient(name, value, given, access, later):
         if not access.get(name, 0) & WRITTEN and 0 not in own.strides:
             later.stores.append(lambda: whole.store(packed.numpy()))
         own = packed
-    if value.retain_grad and access.get(name, WRITTEN) & WRITTEN:
+    if (value.retain_grad or _is_external(value, given)) and access.get(name, WRITTEN) & WRITTEN:
         later.retained.append(name)
     return own
 
