@@ -56,5 +56,38 @@ with wp.Tape() as tape:
 tape.backward(grads={y: wp.ones(3, dtype=float)})
 wp.launch(squared, dim=3, inputs=[x], outputs=[y], adj_inputs=[given], adj_outputs=[wp.ones(6, dtype=float)[::2]], adjoint=True)
 print(given.numpy().tolist())
+
+
+# The gradient that a function of a struct has of its author.
+@wp.struct
+class Pair:
+    s: float
+    kind: float
+    v: wp.vec3
+
+
+@wp.func
+def of_pair(x: Pair):
+    return x.v[0] * 2.0, x.s * x.kind
+
+
+@wp.func_grad(of_pair)
+def adj_of_pair(x: Pair, a: float, b: float):
+    wp.adjoint[x.s] += b * 10.0
+    wp.adjoint[x.kind] += b * 30.0
+    wp.adjoint[x.v][1] += a * 20.0
+
+
+@wp.kernel
+def of_pairs(x: wp.array[Pair], out: wp.array[float]):
+    a, b = of_pair(x[0])
+    out[0] = a + b
+
+
+pairs, out = wp.zeros(1, dtype=Pair, requires_grad=True), wp.zeros(1, dtype=float, requires_grad=True)
+with wp.Tape() as tape:
+    wp.launch(of_pairs, dim=1, inputs=[pairs], outputs=[out])
+tape.backward(grads={out: wp.ones(1, dtype=float)})
+print(pairs.grad.numpy())
 P
 python3 -m tilec run "$TMP/program.py"
