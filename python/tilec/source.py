@@ -270,6 +270,11 @@ def cells(function):
     return found
 
 
+def names_of(function):
+    """What names of the program mean in its text."""
+    return {**function.__globals__, **cells(function)}
+
+
 def _told(names, node):
     """Those that there are words for, or for what the definition asks of them."""
     texts = []

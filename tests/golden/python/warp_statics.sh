@@ -175,5 +175,17 @@ longer = lambda q, d=1: (  # noqa: E731
     and d == 1
 )
 print(codegen.Adjoint.extract_lambda_source(longer, only_body=True).splitlines())
+
+
+@wp.kernel
+def unsaid(a: wp.array(dtype=float)):
+    f = wp.static()
+    a[0] = 1.0
+
+
+try:
+    wp.launch(unsaid, dim=1, inputs=[wp.zeros(1, dtype=float)])
+except Exception as error:
+    print(str(error).splitlines()[-1])
 END
 python3 -m tilec run statics.py

@@ -9,6 +9,7 @@ import textwrap
 import weakref
 from functools import cached_property
 
+from tilec import source as _source
 from warp import bounds as _bounds
 from warp import reads as _reads
 from warp import statics as _statics
@@ -79,18 +80,15 @@ def _parsed(found):
 
 def lambda_source(function, only_body=False):
     """The expression that a function without a name is, as it stands in its file, or what it gives."""
-    from tilec.source import _lambda_node
-
-    node = _lambda_node(function)
+    node = _source._lambda_node(function)
     text = ast.get_source_segment("".join(linecache.getlines(function.__code__.co_filename)), node)
     if not only_body:
         return text
     parts = [*node.args.args, *node.args.defaults]
-    after = "".join(text)
     last = max([(one.end_lineno - node.lineno, one.end_col_offset) for one in parts], default=(0, node.col_offset + len("lambda")))
-    lines = after.splitlines(keepends=True)
+    lines = text.splitlines(keepends=True)
     begin = sum([len(line) for line in lines[: last[0]]]) + last[1] - (node.col_offset if last[0] == 0 else 0)
-    return after[after.index(":", begin) + 1 :].strip()
+    return text[text.index(":", begin) + 1 :].strip()
 
 
 # ---- trees of which some nodes are others ----
@@ -217,12 +215,12 @@ class Adjoint:
 
     def resolve_external_reference(self, name):
         """What a name means that is not the function's own."""
-        return _statics.names_of(self.func).get(name)
+        return _source.names_of(self.func).get(name)
 
     def _mentioned(self):
         """The names, and the names of modules', that are not its own, in the order of the text."""
         own = _statics.bound_in(self.tree.body[0])
-        names = _statics.names_of(self.func)
+        names = _source.names_of(self.func)
         for node in _in_order(self.tree.body[0].body):
             if hasattr(node, "warp_func"):
                 yield node.warp_func.key, node.warp_func
@@ -258,8 +256,6 @@ class Adjoint:
 
 def _in_order(nodes):
     for node in nodes:
-        if isinstance(node, ast.Attribute) and re.fullmatch(r"[\w.]+", ast.unparse(node)):
-            yield node
-            continue
         yield node
-        yield from _in_order(ast.iter_child_nodes(node))
+        if not isinstance(node, ast.Attribute) or not re.fullmatch(r"[\w.]+", ast.unparse(node)):
+            yield from _in_order(ast.iter_child_nodes(node))

@@ -36,7 +36,7 @@ def _concrete(module):
     found = {kernel.key: kernel for kernel in module.kernels.values()}
     live = [kernel for kernel in module._get_live_kernels() if found.get(kernel.key) is kernel]
     lacking = [kernel.key for kernel in live if kernel.is_generic and not kernel.overloads]
-    kernels = [one for kernel in live for one in (kernel.overloads.values() if kernel.is_generic else [kernel])]
+    kernels = _builds.concrete(live)
     if not kernels:
         raise RuntimeError(f"No compilable kernels found in module '{module.name}': it needs a kernel, or a generic kernel with overloads, "
                            "which wp.overload() makes")

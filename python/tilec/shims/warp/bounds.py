@@ -60,7 +60,7 @@ class _Reader(ast.NodeVisitor):
     """How many coordinates a function's calls of tid() give, where they are not behind a condition that is known to be false."""
 
     def __init__(self, function):
-        self.names = {**function.__globals__, **_source.cells(function)}
+        self.names = _source.names_of(function)
         self.local = {}
         self.least = None
 

@@ -211,7 +211,7 @@ class ModuleExec:
 def _mentioned(function):
     """What names in a function's text mean, also those of modules."""
     names = [name for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)]
-    known = {**function.__globals__, **_source.cells(function)}
+    known = _source.names_of(function)
     for name in names:
         found = known.get(name)
         yield found
@@ -232,6 +232,11 @@ def functions_of(function, seen=None):
     return list(seen.values())
 
 
+def concrete(kernels):
+    """Those of some kernels that leave no type open: of a generic one its overloads."""
+    return [one for kernel in kernels for one in (kernel.overloads.values() if kernel.is_generic else [kernel])]
+
+
 class Loaded:
     """Of a module: what it is loaded for."""
 
@@ -245,10 +250,7 @@ class Loaded:
 
     def concrete(self):
         """The kernels that leave no type open."""
-        found = []
-        for kernel in self._get_live_kernels():
-            found += list(kernel.overloads.values()) if kernel.is_generic else [kernel]
-        return found
+        return concrete(self._get_live_kernels())
 
     def _get_live_kernels(self):
         return list(self.made)

@@ -50,8 +50,8 @@ def _check_returns(kernel, node):
 
 
 def _is_function(node, names):
-    if isinstance(node, ast.Call) and getattr(_statics.meant(node.func, names), "key", None) == "static":
-        node = node.args[0] if node.args else node.keywords[0].value
+    if _statics.is_static(node, names):
+        node = _statics.argument(node)
     return type(_statics.meant(node, names)).__name__ == "Function"
 
 
@@ -162,7 +162,7 @@ def _is_real(node, kinds):
 
 
 def _is_float(kind):
-    return kind in (_types.float16, _types.bfloat16, _types.float32, _types.float64)
+    return kind in _types.float_types
 
 
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub"}
@@ -203,9 +203,9 @@ def _check_all_parts(kernel):
     from warp.builds import functions_of
 
     has_backward = is_kernel_backward_enabled(kernel)
-    check_parts(kernel.func, kernel.kinds, _statics.names_of(kernel.func), has_backward)
+    check_parts(kernel.func, kernel.kinds, _source.names_of(kernel.func), has_backward)
     for one in functions_of(kernel.func):
-        check_parts(one.func, one.input_types, _statics.names_of(one.func), has_backward)
+        check_parts(one.func, one.input_types, _source.names_of(one.func), has_backward)
 
 
 # ---- constants ----
@@ -226,10 +226,9 @@ def _is_dynamic(loop, parameters):
 
 def _check_constants(node, parameters):
     """A name that a number is given to is a constant, which no loop changes whose count is known at run time only."""
-    stored = [name for one in _own_statements(node.body) for name in ([one.id] if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) else [])]
     first = {_targets(one)[0] for one in node.body if isinstance(one, ast.Assign) and len(_targets(one)) == 1 and _is_literal(one.value)}
     plain = [name for one in node.body for name in _targets(one)]
-    constants = {name for name in first if plain.count(name) == 1 and name in stored and name not in parameters}
+    constants = {name for name in first if plain.count(name) == 1 and name not in parameters}
     for loop in _own_statements(node.body):
         for one in _own_statements(loop.body) if _is_dynamic(loop, parameters) else ():
             changed = [name for name in _targets(one) if name in constants]
@@ -252,7 +251,7 @@ def _check_text(kernel):
     node = _source.node_of(kernel.func)
     if node is None:
         return
-    names = _statics.names_of(kernel.func)
+    names = _source.names_of(kernel.func)
     _check_returns(kernel, node)
     _check_rebound(node.body, names)
     _check_given(node.body, names)

@@ -6,6 +6,7 @@ fields that lead there. What arrays share memory is seen when it is launched."""
 import ast
 import collections
 import inspect
+import math
 import types as _python
 import weakref
 
@@ -89,7 +90,7 @@ class _Scope:
     def __init__(self, walk, function, bound, is_used, statement):
         self.walk, self.code, self.is_used, self.outer = walk, function, is_used, statement
         self.names = dict(bound)
-        self.known = {**function.__globals__, **_source.cells(function)}
+        self.known = _source.names_of(function)
         self.result, self.here = None, None
 
     def note(self, place, word, node, used=False, slot=False):
@@ -254,10 +255,6 @@ def _said(event):
     return f"{text}\n(line {event.line} of {event.function.__name__}() in {event.function.__code__.co_filename})"
 
 
-def _name(place):
-    return ".".join([place.root, *place.fields])
-
-
 def _spot(event):
     return event.place.root, event.place.fields
 
@@ -301,7 +298,7 @@ class Told:
                 raise WarpDeterminismError(f"{ast.unparse(one.statement).splitlines()[0]}\na kernel that assigns slots uses what another atomic "
                                            f"returns, whose order is not kept: wp.{one.word}(){where}")
             if not one.used and _spot(one) in self.counters:
-                raise WarpDeterminismError(f"array '{_name(one.place)}' is used both to assign slots and for updates whose results nobody "
+                raise WarpDeterminismError(f"array '{_text(_spot(one))}' is used both to assign slots and for updates whose results nobody "
                                            f"uses: {_said(one)}")
 
     def check_targets(self, atomics):
@@ -313,11 +310,11 @@ class Told:
             if _spot(one) in self.targets:
                 earlier = families.setdefault(_spot(one), FAMILIES.get(one.word, one.word))
                 if FAMILIES.get(one.word, one.word) != earlier:
-                    raise WarpDeterminismError(f"array '{_name(one.place)}' receives both '{earlier}' and '{FAMILIES.get(one.word, one.word)}' "
+                    raise WarpDeterminismError(f"array '{_text(_spot(one))}' receives both '{earlier}' and '{FAMILIES.get(one.word, one.word)}' "
                                                f"atomic operations: {_said(one)}")
         for one in self.direct:
             if _spot(one) in self.targets | self.counters and not one.place.adjoint:
-                raise WarpDeterminismError(f"array '{_name(one.place)}' receives deterministic atomic updates and is also {one.word} directly: "
+                raise WarpDeterminismError(f"array '{_text(_spot(one))}' receives deterministic atomic updates and is also {one.word} directly: "
                                            f"{_said(one)}")
 
     def check_backward(self):
@@ -414,9 +411,7 @@ def _text(spot):
 def check_launch(kernel, values, gradients, extents, device, adjoint):
     """Of a deterministic kernel; `gradients`: those that a gradient is launched with, for each argument."""
     told = told_of(kernel)
-    count = 1
-    for extent in extents:
-        count *= extent
+    count = math.prod(extents)
     most, word = (MOST_SLOTS, "2^31 - 1") if told.counters else (MOST_THREADS, "2^32")
     if device.is_cuda and count > most:
         raise WarpDeterminismError(f"the deterministic kernel '{kernel.key}' supports at most {word} threads, not {tuple(extents)}")

@@ -4,6 +4,7 @@ import json
 
 from tilec import device as _device
 from warp import aot as _aot
+from warp import builds as _builds
 from warp import devices as _devices
 from warp.digest import Digest
 
@@ -35,17 +36,13 @@ class ModuleHasher:
         return made.bytes()
 
 
-def _concrete(kernels):
-    return [one for kernel in kernels for one in (kernel.overloads.values() if kernel.is_generic else [kernel])]
-
-
 class ModuleBuilder:
     """A module's kernels, compiled where it is made for the device that is current."""
 
     def __init__(self, module, options, hasher=None):
         self.module, self.options = module, options
         self.hasher = ModuleHasher(module._get_live_kernels(), options) if hasher is None else hasher
-        self.kernels = _concrete(self.hasher.kernels)
+        self.kernels = _builds.concrete(self.hasher.kernels)
         self.code = module.note(_devices.get_device(), options.get("block_dim", module.options["block_dim"]))
         for kernel in self.kernels:
             self.code._entry(kernel)

@@ -87,7 +87,7 @@ class _Reader(ast.NodeVisitor):
 
         if not isinstance(node, ast.Name):
             return None
-        found = {**self.function.__globals__, **_source.cells(self.function)}.get(node.id)
+        found = _source.names_of(self.function).get(node.id)
         return found if isinstance(found, Function) and found.func is not self.function else None
 
     def _through(self, called, node):

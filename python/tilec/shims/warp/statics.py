@@ -19,11 +19,6 @@ class Static:
         self.is_left = False
 
 
-def names_of(function):
-    """What names of the program mean in its text."""
-    return {**function.__globals__, **_source.cells(function)}
-
-
 def _stored(node):
     """What a function assigns, and what its loops go through."""
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
@@ -42,14 +37,16 @@ def bound_in(node):
     return {one.arg for one in node.args.args} | _stored(node)
 
 
-def _is_static(node, names):
+def is_static(node, names):
+    """Whether an expression is a call of wp.static()."""
     if not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) != 1:
         return False
     found = meant(node.func, names)
     return type(found).__name__ == "Builtin" and found.key == "static"
 
 
-def _argument(node):
+def argument(node):
+    """What such a call is given."""
     return node.args[0] if node.args else node.keywords[0].value
 
 
@@ -60,7 +57,7 @@ class _Inner(ast.NodeTransformer):
         self.names = names
 
     def visit_Call(self, node):
-        return self.visit(_argument(node)) if _is_static(node, self.names) else self.generic_visit(node)
+        return self.visit(argument(node)) if is_static(node, self.names) else self.generic_visit(node)
 
 
 def _copied(node):
@@ -107,7 +104,7 @@ def _unsupported(value):
 
 def _evaluate(static, names):
     inner = _Inner(names)
-    tree = ast.fix_missing_locations(ast.Expression(inner.visit(_copied(_argument(static.node)).body)))
+    tree = ast.fix_missing_locations(ast.Expression(inner.visit(_copied(argument(static.node)).body)))
     static.why = None
     try:
         value = eval(compile(tree, "<wp.static()>", "eval"), dict(names))
@@ -138,15 +135,15 @@ class _Finder(ast.NodeVisitor):
         self.found = []
 
     def visit_Call(self, node):
-        if not _is_static(node, self.names):
+        if not is_static(node, self.names):
             self.generic_visit(node)
             return
-        static = Static(node, ast.unparse(_argument(node)))
+        static = Static(node, ast.unparse(argument(node)))
         self.found.append(static)
-        if {one.id for one in ast.walk(_argument(node)) if isinstance(one, ast.Name)} & self.local:
+        if {one.id for one in ast.walk(argument(node)) if isinstance(one, ast.Name)} & self.local:
             static.is_left = True
             self.generic_visit(node)  # what is in it may be known
-            given = [name for name in _used(_argument(node)) if name in self.parameters and name not in self.names]
+            given = [name for name in _used(argument(node)) if name in self.parameters and name not in self.names]
             if given:
                 static.why = f"Error evaluating static expression: name '{given[0]}' is not defined. {_CONSTANT}"
         else:
@@ -171,7 +168,7 @@ def resolve(function):
         node = None
     if node is None:
         return []
-    names = names_of(function)
+    names = _source.names_of(function)
     finder = _Finder(names, bound_in(node), {one.arg for one in node.args.args} - _stored(node))
     for statement in node.body:
         finder.visit(statement)
@@ -190,25 +187,25 @@ def resolve_again(function, statics):
     """Names that were not there when the function was declared may be there when it is compiled."""
     failed = [one for one in statics if one.why is not None and not one.is_left]
     for one in failed:
-        _evaluate(one, names_of(function))
+        _evaluate(one, _source.names_of(function))
     if failed:
         _tell(function, statics)
 
 
 def _mentions(function):
     """By another name than its own."""
-    known = names_of(function)
+    known = _source.names_of(function)
     names = (*function.__code__.co_names, *function.__code__.co_freevars)
     return any([getattr(known.get(name), "key", None) == "static" for name in names if type(known.get(name)).__name__ == "Builtin"])
 
 
 def calls_in(function, node, statics):
     """Those of resolve() in another tree of the same text: a dict."""
-    names, todo, found = names_of(function), iter(statics), {}
+    names, todo, found = _source.names_of(function), iter(statics), {}
 
     def look(node):
         for one in ast.iter_child_nodes(node):
-            static = next(todo, None) if _is_static(one, names) else None
+            static = next(todo, None) if is_static(one, names) else None
             if static is not None:
                 found[one] = static
             if static is None or static.is_left:

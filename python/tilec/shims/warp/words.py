@@ -135,7 +135,7 @@ _SENTENCES = {" [E0201]": _undefined, " [E0204]": _attribute, " [E0208]": _updat
 
 def _known(kernel):
     """What the program's names mean in a kernel's text: of its parameters their types."""
-    return {} if kernel is None else {**kernel.func.__globals__, **_source.cells(kernel.func), **kernel.kinds}
+    return {} if kernel is None else {**_source.names_of(kernel.func), **kernel.kinds}
 
 
 def reordered(error, kernel=None):
