@@ -72,15 +72,23 @@ bool host_value(Eval *eval, Object *object, HostValue *out)
     return convert(eval, object, 0, out);
 }
 
-static bool cross(Eval *eval, Object *object, Span at, HostValue *out)
+static const char TO_HOST[] = "what is given to the host",
+                  TO_COMBINE[] = "what an array that is no argument of the kernel is combined with",
+                  TO_INDEX[] = "the index of an array that is no argument of the kernel",
+                  TO_WRITE[] = "what is written to an array that is no argument of the kernel";
+
+/* `what` it is, messages say. */
+static bool cross(Eval *eval, Object *object, const char *what, Span at, HostValue *out)
 {
     if (object->kind == OBJECT_MISSING) {
         eval->ops->missing_needed(eval, object, NULL, at);
         return false;
     }
     if (host_value(eval, object, out)) return true;
-    FAIL(eval, expected_kind, at, "what is given to the host",
-         "a number, text, array or list of such", object_repr(eval, object));
+    FAIL(eval, expected_kind, at, what,
+         what != TO_HOST && object_is_staged(object) ? "known when the kernel is compiled"
+                                                     : "a number, text, array or list of such",
+         object_repr(eval, object));
     return false;
 }
 
@@ -148,9 +156,11 @@ Object *host_call(Eval *eval, Name name, const Arguments *arguments)
     size_t count = arguments->positional.count, named = arguments->names.count;
     HostValue *values = arena_new_array(eval->arena, HostValue, count + named + 1);
     for (size_t i = 0; i < count; i++)
-        if (!cross(eval, arguments->positional.data[i], arguments->at, &values[i])) return NULL;
+        if (!cross(eval, arguments->positional.data[i], TO_HOST, arguments->at, &values[i]))
+            return NULL;
     for (size_t i = 0; i < named; i++)
-        if (!cross(eval, arguments->named.data[i], arguments->at, &values[count + i])) return NULL;
+        if (!cross(eval, arguments->named.data[i], TO_HOST, arguments->at, &values[count + i]))
+            return NULL;
     HostCall call = {.name = name,
                      .arguments = values,
                      .argument_count = (int)count,
@@ -169,7 +179,8 @@ Object *host_call(Eval *eval, Name name, const Arguments *arguments)
 Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Span at)
 {
     HostValue a, b, result = {0};
-    if (!cross(eval, left, at, &a) || !cross(eval, right, at, &b)) return NULL;
+    if (!cross(eval, left, TO_COMBINE, at, &a) || !cross(eval, right, TO_COMBINE, at, &b))
+        return NULL;
     HostStatus status = eval->host->binary(eval->host, op, &a, &b, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, bad_operands, at, op, object_kind_name(left), object_kind_name(right));
@@ -179,7 +190,7 @@ Object *host_binary(Eval *eval, const char *op, Object *left, Object *right, Spa
 Object *host_unary(Eval *eval, const char *op, Object *operand, Span at)
 {
     HostValue value, result = {0};
-    if (!cross(eval, operand, at, &value)) return NULL;
+    if (!cross(eval, operand, TO_HOST, at, &value)) return NULL;
     HostStatus status = eval->host->unary(eval->host, op, &value, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, expected_kind, at, "the operand", "a number", object_kind_name(operand));
@@ -197,7 +208,7 @@ Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *foun
 Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 {
     HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, key, result = {0};
-    if (!cross(eval, index, at, &key)) return NULL;
+    if (!cross(eval, index, TO_INDEX, at, &key)) return NULL;
     HostStatus status = eval->host->get_item(eval->host, &value, &key, at, &result);
     if (status == HOST_UNKNOWN)
         return FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
@@ -207,7 +218,8 @@ Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 bool host_set_item(Eval *eval, Object *array, Object *index, Object *item, Span at)
 {
     HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, key, content;
-    if (!cross(eval, index, at, &key) || !cross(eval, item, at, &content)) return false;
+    if (!cross(eval, index, TO_INDEX, at, &key) || !cross(eval, item, TO_WRITE, at, &content))
+        return false;
     HostStatus status = eval->host->set_item(eval->host, &value, &key, &content, at);
     if (status == HOST_UNKNOWN) FAIL(eval, bad_index, at, "an array", object_repr(eval, index));
     return status == HOST_OK;

@@ -309,6 +309,10 @@ def second_of(numbers):
 for one in (own_numbers, fixed_numbers):
     told(wp.launch, second_of(one), dim=1, inputs=[ints])
 print(ints.numpy())
+try:
+    wp.launch(second_of(own_numbers), dim=1, inputs=[ints])
+except Exception as error:
+    print(str(error).splitlines()[0])
 
 # ---- options ----
 print(wp.get_module("__main__").resolve_options(wp.config, 64)["block_dim"], "enable_mathdx_solver" in wp.get_module_options())

@@ -431,6 +431,35 @@ doubles = wp.zeros(1, dtype=wp.vec3d)
 wp.launch(own_operator_of_others, dim=1, inputs=[doubles])
 print(doubles.numpy()[0, 1])
 
+# ---- arrays of the program's, which no kernel gets ----
+table = wp.zeros(4, dtype=float)
+
+
+@wp.kernel
+def looks_up(out: wp.array(dtype=float)):
+    out[0] = table[0]
+
+
+@wp.func
+def looked_up(i: int):
+    return table[i]
+
+
+@wp.kernel
+def calls(out: wp.array(dtype=float)):
+    out[wp.tid()] = looked_up(wp.tid())
+
+
+@wp.kernel
+def as_constants(out: wp.array(dtype=float)):
+    out[0] = float(wp.static(table.shape[0]))
+
+
+told(wp.launch, looks_up, dim=1, inputs=[table])
+told(wp.launch, calls, dim=4, inputs=[table])
+wp.launch(as_constants, dim=1, inputs=[table])
+print(table.numpy()[0])
+
 # ---- what the driver says of a kernel that ended ----
 from tilec import native
 from warp import devices

@@ -7,6 +7,7 @@ from tilec import native as _native
 from tilec import source as _source
 from warp import statics as _statics
 from warp import types as _types
+from warp import words as _words
 
 _RETURNS = "Warp kernels cannot return values. Write results to output arguments, and omit the return annotation or use `-> None`."
 _COLLECTIONS = {
@@ -247,6 +248,32 @@ def _check_expressions(node):
                 raise _Wrong(one, f"Input types must be the same, got {kinds}")
 
 
+# ---- arrays of the program's ----
+
+
+def _unseen(node, names):
+    """The parts of a function that the compiler does not look at: what wp.static() is given. And objects whose attribute is asked for."""
+    for one in _own_statements(node.body):
+        if isinstance(one, ast.Attribute):
+            yield one.value
+        elif _statics.is_static(one, names):
+            yield from ast.walk(_statics.argument(one))
+
+
+def _check_arrays(function):
+    """An array around a kernel is no constant, and nobody gives it to the kernel."""
+    from warp.arrays import array
+
+    node, names = _source.node_of(function), _source.names_of(function)
+    if node is None:
+        return
+    unseen, own = set(map(id, _unseen(node, names))), _statics.bound_in(node)
+    for one in _own_statements(node.body):
+        if isinstance(one, ast.Name) and one.id not in own and id(one) not in unseen and isinstance(names.get(one.id), array):
+            kind = _words.class_words(type(names[one.id]))
+            raise _Wrong(one, f"Invalid external reference type: {kind}: kernels get arrays as arguments, and '{one.id}' is none", TypeError)
+
+
 def _check_text(kernel):
     node = _source.node_of(kernel.func)
     if node is None:
@@ -261,22 +288,27 @@ def _check_text(kernel):
     _check_all_parts(kernel)
 
 
-def _checked(kernel, check):
+def _checked(function, check, *arguments):
+    """The function's name of its file stands in front of what the check finds."""
     try:
-        check(kernel)
+        check(*arguments)
     except _Wrong as wrong:
-        place = f"{kernel.func.__code__.co_filename}:{wrong.node.lineno}:{wrong.node.col_offset + 1}"
+        place = f"{function.__code__.co_filename}:{wrong.node.lineno}:{wrong.node.col_offset + 1}"
         raise _native.error_kind(wrong.kind)(f"Error while compiling {place}:\n{wrong.what}") from None
 
 
 def check_kernel(kernel):
-    _checked(kernel, _check_text)
+    from warp.builds import functions_of
+
+    _checked(kernel.func, _check_text, kernel)
+    for function in [kernel.func, *[one.func for one in functions_of(kernel.func)]]:
+        _checked(function, _check_arrays, function)
 
 
 def check_module(module):
     """What a module is refused for when it is loaded, before its kernels are compiled."""
     for kernel in module.concrete():
-        _checked(kernel, _check_all_parts)
+        _checked(kernel.func, _check_all_parts, kernel)
 
 
 def _is_made_here(value, node, function):
@@ -290,16 +322,17 @@ def _is_made_here(value, node, function):
     return value.func.attr == "zeros" and getattr(function.__globals__.get(value.func.value.id), "__name__", "") == "warp"
 
 
+def _check_returned_array(function, said):
+    node = _source.node_of(function)
+    for one in _own_statements(node.body if isinstance(node, ast.FunctionDef) else ()):
+        if isinstance(one, ast.Return) and one.value is not None and _is_made_here(one.value, node, function):
+            raise _Wrong(one, f"The function `{function.__name__}` returns a fixed-size array whereas it has its return type annotated as "
+                              f"`Array[{_types.type_repr(said.dtype)}]`.", TypeError)
+
+
 def check_function(function, said):
     """What it says that it returns is an array's type, and an array of a thread's own is returned. `said`: None, or an annotation."""
     from warp.arrays import array_annotation, fixed_annotation
 
-    if not isinstance(said, array_annotation) or isinstance(said, fixed_annotation):
-        return
-    node = _source.node_of(function)
-    for one in _own_statements(node.body if isinstance(node, ast.FunctionDef) else ()):
-        if isinstance(one, ast.Return) and one.value is not None and _is_made_here(one.value, node, function):
-            code = function.__code__
-            raise _native.error_kind(TypeError)(
-                f"Error while compiling {code.co_filename}:{one.lineno}:\nThe function `{function.__name__}` returns a fixed-size array whereas it "
-                f"has its return type annotated as `Array[{_types.type_repr(said.dtype)}]`.")
+    if isinstance(said, array_annotation) and not isinstance(said, fixed_annotation):
+        _checked(function, _check_returned_array, function, said)

@@ -32,7 +32,7 @@ class _Place:
         return node.lineno == self.line and node.col_offset in (self.column - 1, self.column - 2)
 
 
-def _said(kind):
+def class_words(kind):
     """A class as Warp prints it, where its own ones are of warp._src.types."""
     module = "warp._src.types" if kind.__module__.partition(".")[0] == "warp" else kind.__module__
     return f"<class '{module}.{kind.__qualname__}'>" if module != "builtins" else repr(kind)
@@ -44,7 +44,7 @@ def _undefined(place, what, known):
     if found is None:
         return KeyError, None
     if known.get(found[1]) is not None:
-        return TypeError, f"Invalid external reference type: {_said(type(known[found[1]]))}"
+        return TypeError, f"Invalid external reference type: {class_words(type(known[found[1]]))}"
     return KeyError, f"Referencing undefined symbol: {found[1]}"
 
 
@@ -84,7 +84,7 @@ def _attribute(place, what, known):
         return AttributeError, f"`{asked.attr}` is not an attribute of '{ast.unparse(asked.value)}' ({struct.cls.__module__}.{struct.key})"
     found = _ATTRIBUTE.match(what)
     kind = None if found is None else getattr(types, found["of"], None)
-    return AttributeError, f"`{found['name']}` is not an attribute of '{_said(kind)}'" if isinstance(kind, types._Type) else None
+    return AttributeError, f"`{found['name']}` is not an attribute of '{class_words(kind)}'" if isinstance(kind, types._Type) else None
 
 
 def _negative(node):
