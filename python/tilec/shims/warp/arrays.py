@@ -239,7 +239,7 @@ class array(_Arrays):
             if self.device.is_cuda:
                 _graphs.refuse_in_files("a copy of the host's data to a GPU's array", self.device)
             if self.device._on_gpu and hasattr(data, "__cuda_array_interface__") and not _is_of_host(data):
-                data = _seen(data, self.device)
+                data = seen(data.__cuda_array_interface__, None, self.device)
         shape = (length,) if shape is None and length is not None else shape
         if ptr is not None:
             self._foreign(ptr, kind or as_type(float), shape, strides)
@@ -866,12 +866,11 @@ def _is_of_host(thing):
     return hasattr(thing, "__array_interface__") and _memory.kind_of_pointer(thing.__cuda_array_interface__["data"][0]) is _memory.MemoryKind.UNKNOWN
 
 
-def _seen(thing, device):
-    """Another library's array, which is on the GPU, as one of Warp's on the same memory."""
-    told = thing.__cuda_array_interface__
-    kind = as_type(numpy.dtype(told["typestr"]))
-    strides = told.get("strides")
-    return array(ptr=told["data"][0], dtype=kind, shape=tuple(told["shape"]), strides=None if strides is None else tuple(strides), device=device)
+def seen(told, kind, device):
+    """An array of another library, by what its interface tells, as one of Warp's on the same memory. `kind`: of its elements; None: as told."""
+    kind = as_type(numpy.dtype(told["typestr"])) if kind is None else kind
+    rank, strides = len(told["shape"]) - len(inner_shape(kind)), told.get("strides")
+    return array(ptr=told["data"][0], dtype=kind, shape=tuple(told["shape"][:rank]), strides=strides and tuple(strides[:rank]), device=device)
 
 
 def _plain(data):

@@ -8,7 +8,6 @@ from warp import arrays as _arrays
 from warp import codes as _codes
 from warp import descriptors as _descriptors
 from warp import fabric as _fabric
-from warp import types as _types
 from warp.arrays import array, array_annotation_base, array_t
 from warp.types import Struct, StructInstance, _Type, as_type, scalar_base, type_repr
 
@@ -225,10 +224,6 @@ def _of_interface(value, kind, device):
     said = getattr(value, word, None) if said is not None else None
     if said is None:
         return value
-    inner = len(_types.inner_shape(kind.dtype))
-    shape = tuple(said["shape"])
-    strides = said.get("strides")
-    strides = None if strides is None else tuple(strides)[: len(shape) - inner]
-    made = array(ptr=said["data"][0], dtype=kind.dtype, shape=shape[: len(shape) - inner], strides=strides, device=device)
+    made = _arrays.seen(said, kind.dtype, device)
     made.memory.owner = value
     return made
