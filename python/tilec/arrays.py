@@ -91,7 +91,8 @@ def _torch_facts(x):
         if name not in CODES:
             raise TypeError(f"no kernel takes a torch tensor of {name}")
         code = _torch_codes[x.dtype] = CODES[name]
-    device = (CUDA, x.device.index or 0) if x.device.type == "cuda" else (CPU, 0)
+    on_gpu = x.device.type == "cuda" and not device_module.is_emulator()
+    device = (CUDA, x.device.index or 0) if on_gpu else (CPU, 0)
     return Facts(x.data_ptr(), code, tuple(x.shape), x.stride(), device, x)
 
 

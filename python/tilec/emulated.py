@@ -1,6 +1,7 @@
 """Programs that ask torch for a GPU, on machines that have none: "cuda" is the CPU's memory, which the emulator's kernels
 work on. torch's own functions then run on the CPU."""
 
+import functools
 import importlib.abc
 import importlib.machinery
 import sys
@@ -93,6 +94,10 @@ def _is_cuda(device):
     return (isinstance(device, str) and device.split(":")[0] == "cuda") or getattr(device, "type", None) == "cuda"
 
 
+def _nothing():
+    return lambda *args, **kwargs: None
+
+
 def _change(torch):
     from torch.overrides import TorchFunctionMode
 
@@ -102,6 +107,8 @@ def _change(torch):
             name = getattr(function, "__name__", "")
             if name == "__get__" and function == is_cuda:
                 return True
+            if name == "__get__" and function == of_device:
+                return torch.device("cuda", 0) if places.has(args[0]) else function(*args)
             if name == "pin_memory":
                 return args[0]
             if name in ("cuda", "cpu"):
@@ -120,9 +127,10 @@ def _change(torch):
 
     places = _Places()
     is_cuda = torch.Tensor.is_cuda.__get__
+    of_device = torch.Tensor.device.__get__
     OnCPU().__enter__()
+    _change_operators(torch, OnCPU, places)
     cuda = torch.cuda
-    nothing = lambda *args, **kwargs: None  # noqa: E731
     cuda.is_available = lambda: True
     cuda.device_count = lambda: 1
     cuda.current_device = lambda: 0
@@ -130,12 +138,17 @@ def _change(torch):
     cuda.get_device_capability = lambda *args: (9, 0)
     cuda.get_device_properties = lambda *args: _Properties
     cuda.mem_get_info = lambda *args: (64 << 30, 80 << 30)
-    cuda.memory_allocated = cuda.max_memory_allocated = cuda.memory_reserved = lambda *args: 0
-    cuda.current_stream = cuda.default_stream = lambda *args: _Stream()
     cuda.Event, cuda.Stream = _Event, _Stream
     cuda.stream = lambda stream: _Stream()
-    cuda.synchronize = cuda.empty_cache = cuda.set_device = cuda.manual_seed = cuda.manual_seed_all = nothing
-    cuda.reset_peak_memory_stats = cuda.init = cuda.profiler.start = cuda.profiler.stop = nothing
+    # A function of its own for each name: torch.compile keeps a table by function, with different rules for them.
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved"):
+        setattr(cuda, name, lambda *args: 0)
+    for name in ("current_stream", "default_stream"):
+        setattr(cuda, name, lambda *args: _Stream())
+    for name in ("synchronize", "empty_cache", "set_device", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "init"):
+        setattr(cuda, name, _nothing())
+    cuda.profiler.start, cuda.profiler.stop = _nothing(), _nothing()
+    nothing = _nothing()
     cuda.nvtx = types.SimpleNamespace(range_push=nothing, range_pop=nothing, range=lambda *args: _Stream(), mark=nothing)
     real = torch.Generator
 
@@ -159,6 +172,46 @@ def _change(torch):
         places.default = _is_cuda(device)
 
     torch.set_default_device = set_default_device
+
+
+def _change_operators(torch, mode, places):
+    """Operators of the program's own run on the CPU for the GPU, and their Python within the mode, which torch leaves in a call."""
+    from torch._library.custom_ops import CustomOpDef
+
+    def within(function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            with mode():
+                return function(*args, **kwargs)
+
+        return call
+
+    def of_gradients(function):
+        def call(ctx, *gradients):
+            places.put([one for one in gradients if not hasattr(one, "_tile_on_gpu")], True)  # which torch's engine made
+            return function(ctx, *gradients)
+
+        return within(functools.wraps(function)(call))
+
+    kernel, gradient = CustomOpDef.register_kernel, CustomOpDef.register_autograd
+
+    def register_kernel(self, device_types, fn=None):
+        types = [device_types] if isinstance(device_types, str) else device_types
+        types = types and ["cpu" if one == "cuda" else one for one in types]
+        register = kernel(self, types)
+        return (lambda fn: register(within(fn)) and fn) if fn is None else register(within(fn))
+
+    def register_autograd(self, backward, *, setup_context=None):
+        return gradient(self, of_gradients(backward), setup_context=setup_context and within(setup_context))
+
+    CustomOpDef.register_kernel, CustomOpDef.register_autograd = register_kernel, register_autograd
+
+    def of_subclass(cls, **kwargs):
+        super(torch.autograd.Function, cls).__init_subclass__(**kwargs)
+        if isinstance(vars(cls).get("backward"), staticmethod):
+            cls.backward = staticmethod(of_gradients(vars(cls)["backward"].__func__))
+
+    torch.autograd.Function.__init_subclass__ = classmethod(of_subclass)
 
 
 class _AfterTorch(importlib.abc.MetaPathFinder):

@@ -12,6 +12,7 @@ from tilelang.contrib import nvcc
 from tilelang.layout import Layout
 from tilelang.layout.fragment import Fragment
 from tilelang.profiler import TensorSupplyType, get_tensor_supply
+from tilelang.profiler.bench import do_bench, suppress_stdout_stderr
 from tilelang.tools import Analyzer
 from tvm.tirx import const
 
@@ -65,6 +66,10 @@ normal, auto = supplied(TensorSupplyType.Normal, torch.float32), supplied(Tensor
 print(abs(normal.mean() + 1) < 0.1, abs(normal.std() - 1) < 0.1, abs(auto.mean()) < 0.1, auto.abs().max() <= 1)
 print(supplied(TensorSupplyType.Auto, torch.uint8).unique().tolist(), supplied(TensorSupplyType.Integer, torch.int32).unique().tolist())
 print(supplied(TensorSupplyType.Normal, torch.int8).unique().tolist(), supplied(TensorSupplyType.Auto, torch.float8_e4m3fn).abs().max())
+
+with suppress_stdout_stderr():
+    print("nobody sees this")
+print(do_bench(lambda: None, backend="cupti") >= 0, T.GemmWarpPolicy.from_warp_partition(4, 1) == T.GemmWarpPolicy.FullRow)
 
 
 def biased(with_bias):
