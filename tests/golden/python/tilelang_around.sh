@@ -67,6 +67,8 @@ print(abs(normal.mean() + 1) < 0.1, abs(normal.std() - 1) < 0.1, abs(auto.mean()
 print(supplied(TensorSupplyType.Auto, torch.uint8).unique().tolist(), supplied(TensorSupplyType.Integer, torch.int32).unique().tolist())
 print(supplied(TensorSupplyType.Normal, torch.int8).unique().tolist(), supplied(TensorSupplyType.Auto, torch.float8_e4m3fn).abs().max())
 
+first = product.compile(M=256, N=128, K=512, block=64).params[0]
+print(product.func.__name__, first.dtype == "float16", first.torch_dtype(), first.shape, first.is_scalar(), first.is_unsigned())
 with suppress_stdout_stderr():
     print("nobody sees this")
 print(do_bench(lambda: None, backend="cupti") >= 0, T.GemmWarpPolicy.from_warp_partition(4, 1) == T.GemmWarpPolicy.FullRow)

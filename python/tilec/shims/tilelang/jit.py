@@ -72,6 +72,8 @@ class JITImpl:
     def __tile_function__(self):
         return self.function
 
+    func = __tile_function__
+
     @property
     def gives_kernels(self):
         return has_prim_func(self.function)

@@ -304,9 +304,30 @@ class Param:
 
     @property
     def dtype(self):
-        from tilelang.types import torch_type
+        from tilelang.types import of_code
 
-        return torch_type(self.code)
+        return of_code(self.code)
+
+    def torch_dtype(self):
+        return self.dtype.as_torch()
+
+    def tilelang_dtype(self):
+        return self.dtype
+
+    def is_scalar(self):
+        return not self.shape
+
+    def is_unsigned(self):
+        return self.dtype.startswith("uint")
+
+    def is_boolean(self):
+        return self.dtype == "bool"
+
+    def is_float8(self):
+        return self.dtype.startswith("float8")
+
+    def is_float4(self):
+        return self.dtype.startswith("float4")
 
 
 def _indices(out_idx):

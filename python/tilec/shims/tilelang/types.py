@@ -98,8 +98,6 @@ class dtype(str):
 _remotes = {}
 
 
-def torch_type(code):
-    """torch's of a type code."""
-    import torch
-
-    return getattr(torch, next(name for name, one in CODES.items() if one == code))
+def of_code(code):
+    """The type of a type code."""
+    return dtype(next(name for name, one in CODES.items() if one == code))

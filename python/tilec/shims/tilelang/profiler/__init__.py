@@ -28,7 +28,8 @@ def get_tensor_supply(supply_type=TensorSupplyType.Auto):
     import torch
 
     def supply(param):
-        kind, shape = param.dtype, [int(extent) for extent in param.shape]
+        kind = param.torch_dtype() if hasattr(param, "torch_dtype") else param.dtype
+        shape = [int(extent) for extent in param.shape]
         device = "cuda" if torch.cuda.is_available() else torch.empty(0).device
         filled = supply_type in (TensorSupplyType.Zero, TensorSupplyType.One)
         if filled or (kind == torch.int8 and supply_type in (TensorSupplyType.Uniform, TensorSupplyType.Normal)):
