@@ -6,8 +6,10 @@ what the file's text says. Of the names of functions around a definition all are
 """
 
 import ast
+import enum
 import inspect
 import linecache
+import operator
 import os
 import sys
 import tempfile
@@ -34,6 +36,7 @@ class File:
                 self.found[node.name, first] = node
         self.mentioned = {}
         self.own = None  # see bound()
+        self.of_module = None  # see outer()
         self.lambdas = [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
 
     def bound(self):
@@ -48,6 +51,28 @@ class File:
                 elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     self.own.add(node.id)
         return self.own
+
+    def outer(self):
+        """The names that statements of the module itself bind to values, the program's classes among them, and what it imports:
+        whole modules, and the module, its dots and the name of each `from` statement."""
+        if self.of_module is None:
+            names, imports = set(), []
+            todo = list(self.tree.body)
+            while todo:
+                node = todo.pop()
+                if isinstance(node, ast.Import):
+                    imports += [(alias.name, 0, None) for alias in node.names]
+                elif isinstance(node, ast.ImportFrom):
+                    imports += [(node.module or "", node.level, alias.name) for alias in node.names]
+                    names |= {alias.asname or alias.name for alias in node.names}
+                elif isinstance(node, ast.ClassDef):
+                    names.add(node.name)
+                elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                        names.add(node.id)
+                    todo += ast.iter_child_nodes(node)
+            self.of_module = sorted(names), set(imports)
+        return self.of_module
 
     def node(self, name, line):
         """The definition of that name that begins at the line, or is the innermost around it."""
@@ -179,15 +204,77 @@ def _is_elsewhere(value, folder):
     return os.path.exists(path) and os.path.relpath(path, folder).startswith("..") and "site-packages" not in path
 
 
+def is_enum_of_numbers(value):
+    return isinstance(value, type) and issubclass(value, enum.Enum) and issubclass(value, int) and len(value.__members__) > 0
+
+
 def _is_plain(value):
     """Whether it is told; a Remote is as the program has it, too."""
-    if isinstance(value, Remote) or getattr(type(value), "__tile_plain__", False):
+    if isinstance(value, Remote) or getattr(type(value), "__tile_plain__", False) or is_enum_of_numbers(value):
         return True
     if isinstance(value, tuple):
         return all([_is_plain(item) for item in value])
     if type(value) is types.SimpleNamespace:
         return all([_is_plain(item) for item in vars(value).values()])
     return type(value) in PLAIN
+
+
+# ---- modules that the program's modules import ----
+
+_told_modules = {}  # the module's name: names, their values, the Remote that tells the compiler of them
+
+
+def _imported_by(name, path):
+    """The program's own modules that the module imports, by their names."""
+    package = name if os.path.basename(path) == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for module, dots, part in file_of(path).outer()[1]:
+        if dots:
+            parts = package.split(".")
+            module = ".".join(filter(None, [*parts[: len(parts) - dots + 1], module]))
+        steps = module.split(".")
+        found.update([".".join(steps[: i + 1]) for i in range(len(steps))])
+        if part is not None:
+            found.add(f"{module}.{part}")
+    return found
+
+
+def _is_of_program(module, root):
+    """Whether its text is a program's: neither Python's, nor a library's that is installed, unless it is the one that is asked for."""
+    path = getattr(module, "__file__", None)
+    if type(module) is not types.ModuleType or path is None or not path.endswith(".py"):
+        return False
+    first = module.__name__.partition(".")[0]
+    return first == root or not ("site-packages" in path or first in sys.stdlib_module_names or first == "tilec")
+
+
+def _imports_told(name, path):
+    """The Remotes by which the compiler hears what names of the modules are, which the module's text imports, and theirs: plain
+    values are what the program has computed them to be."""
+    root = name.partition(".")[0]
+    todo, seen, told = sorted(_imported_by(name, path)), set(), []
+    while todo:
+        one = todo.pop()
+        module = sys.modules.get(one)
+        if one in seen or module is None or one == name or not _is_of_program(module, root):
+            continue
+        seen.add(one)
+        todo += sorted(_imported_by(one, module.__file__))
+        known = vars(module)
+        names = [found for found in file_of(module.__file__).outer()[0] if found in known and _is_value(known[found])]
+        values = [known[found] for found in names]
+        before = _told_modules.get(one)
+        if before is None or before[0] != names or not all(map(operator.is_, before[1], values)):
+            text = Text(f"core.module_told({one!r}, ", text_of(dict(zip(names, values))), ")")
+            before = _told_modules[one] = names, values, Remote(text)
+        told.append(before[2])
+    return told
+
+
+def _is_value(value):
+    if type(value) is tuple:
+        return all([_is_value(item) for item in value])
+    return type(value) in PLAIN or is_enum_of_numbers(value)
 
 
 def _functions_of(value):
@@ -252,8 +339,9 @@ def module_of(functions, path, name, node=None, version=None):
     if key not in _modules:
         told = name if name != "__main__" else os.path.splitext(os.path.basename(path))[0]
         folder = _folder_of(name, path) if name != "__main__" else os.path.dirname(path) or "."
+        before = [Text(one, ", ") for one in _imports_told(name, read)]
         _modules[key] = Remote(
-            Text("core.module_at(", repr(read), ", ", repr(told), ", ", repr(folder), ", ", text_of(plain), ")"))
+            Text("(", *before, "core.module_at(", repr(read), ", ", repr(told), ", ", repr(folder), ", ", text_of(plain), "),)[-1]"))
     return _modules[key]
 
 

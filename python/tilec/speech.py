@@ -40,6 +40,22 @@ def _enum_text(value):
     return text_of(value.value) if known is None else Text(known, f".{value.name}")
 
 
+_enum_classes = {}
+
+
+def _enum_class_text(value):
+    """Of a class whose members are numbers: by these, as its text may say them by what the compiler knows nothing of."""
+    if not source.is_enum_of_numbers(value):
+        return None
+    if value not in _enum_classes:
+        base = "IntFlag" if issubclass(value, enum.Flag) else "IntEnum"
+        members = {name: int(member) for name, member in value.__members__.items()}
+        of_enums = session.module("enum")
+        _enum_classes[value] = session.Remote(
+            Text(of_enums, ".made_of(", of_enums, f".{base}, {value.__name__!r}, ", text_of(members), ")"))
+    return Text(_enum_classes[value])
+
+
 def _record_text(value):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return text_of(tuple(value))
@@ -61,4 +77,4 @@ def _subclass_text(value):
     return None
 
 
-session.speakers += [_dtype_text, _number_text, _enum_text, _record_text, _subclass_text, source.function_text]
+session.speakers += [_dtype_text, _number_text, _enum_text, _enum_class_text, _record_text, _subclass_text, source.function_text]

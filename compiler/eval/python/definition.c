@@ -67,6 +67,26 @@ Object *core_module_at(Eval *eval, const Bound *bound)
     return take_names(eval, bound->values[3], bound->at, define, unit) ? unit->object : NULL;
 }
 
+/* module_told(name, names): what names of the module are that imports find under that dotted name,
+ * whatever its text assigns: a host runs the program, too. */
+Object *core_module_told(Eval *eval, const Bound *bound)
+{
+    const char *name;
+    if (!text_given(eval, bound->values[0], "the module's name", bound->at, &name)) return NULL;
+    const Name path = intern_text(eval->session->names, name);
+    map_set(eval->arena, &eval->told, path, bound->values[1]);
+    const Object *module = map_get(&eval->units, path);
+    if (module != NULL && module->kind == OBJECT_MODULE &&
+        !unit_take_told(eval, module->as.unit, bound->at))
+        return NULL;
+    return eval->none;
+}
+
+bool unit_take_told(Eval *eval, Unit *unit, Span at)
+{
+    return take_names(eval, map_get(&eval->told, unit->name), at, define, unit);
+}
+
 /* ---- definitions ---- */
 
 typedef struct Search {

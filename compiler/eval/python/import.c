@@ -173,6 +173,7 @@ static Object *load_module(Eval *eval, Name path, Span at)
     if (!find_source(eval, path, &found)) return missing_new(eval, path, path, at);
     Unit *unit = unit_new(eval, path, found.source, found.is_library);
     unit->folder = found.is_package ? path : NULL;
+    if (!found.is_library && !unit_take_told(eval, unit, at)) return NULL;
     return diag_error_count(eval->session->diags) == errors ? unit->object : NULL;
 }
 

@@ -271,7 +271,9 @@ static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, S
 
 Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
 {
-    *found = false;
+    Object *defined = index == UINT32_MAX ? map_get(&unit->defined, name) : NULL;
+    *found = defined != NULL;
+    if (*found) return defined;
     if (!unit->is_eager) {
         Object *object = lookup_statements(eval, unit, map_get(&unit->definitions, name), name,
                                            index, at, found);

@@ -39,7 +39,10 @@ from warp._src.logger import (  # noqa: F401
 )
 from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
+from warp.devices import DeviceLike  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, ref, struct, transformation, vector  # noqa: F401
+
+vec, mat = vector, matrix  # as older releases call them
 
 for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
                 _textures, _timing):
@@ -156,6 +159,24 @@ def clear_kernel_cache():
 clear_lto_cache = clear_kernel_cache
 
 
+class _Refused(type):
+    """Of a class of the origin's that is not here: programs name it in annotations and ask for it by isinstance; to make one is an error."""
+
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _modules.Absent(f"warp.{cls.__name__}.{name}")
+
+    def __call__(cls, *args, **kwargs):
+        raise _modules.AbsentError(cls.__doc__)
+
+
+_REFUSED = frozenset("""
+    Bvh BvhQuery BvhQueryTiled GLTextureResource HashGrid HashGridQuery MarchingCubes Mesh MeshQuery MeshQueryAABB MeshQueryAABBTiled
+    MeshQueryPoint MeshQueryRay RegisteredGLBuffer TextureResourceFlags Volume
+""".split())
+
+
 class _Warp(_modules.DialectModule):
     described = frozenset(["tile_stack", "Int", "Float", "Scalar"])
 
@@ -167,6 +188,10 @@ class _Warp(_modules.DialectModule):
         if kind is not None:
             self.__dict__[name] = kind
             return kind
+        if name in _REFUSED:
+            why = _session.evaluate(_Text(_session.module("warp.missing"), f".reason({name!r})"))
+            self.__dict__[name] = _Refused(name, (), {"__doc__": why, "__module__": "warp"})
+            return self.__dict__[name]
         return super().__getattr__(name)
 
     def converted(self, name, value):

@@ -62,7 +62,7 @@ def access_of(value, device):
 
 def can_access(device, resource):
     """Whether the device's kernels are known to reach the array's memory."""
-    if not isinstance(resource, (_arrays.array, _arrays.indexedarray)):
+    if isinstance(resource, _arrays.array_annotation_base) or not isinstance(resource, (_arrays.array, _arrays.indexedarray)):
         raise TypeError("wp.can_access() is asked of Warp arrays: give a concrete Warp array")
     return access_of(resource, _devices.get_device(device)) is Access.ACCESSIBLE
 

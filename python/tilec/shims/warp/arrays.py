@@ -143,7 +143,8 @@ class array_annotation_base:
         raise TypeError(f"{self!r} says what an array is, and is none")
 
     def __eq__(self, other):
-        return type(self) is type(other) and self.ndim == other.ndim and self.dtype is other.dtype
+        same = isinstance(other, array_annotation_base) and self._said == other._said
+        return same and self.ndim == other.ndim and self.dtype is other.dtype
 
     def __hash__(self):
         return hash((self._said, self.ndim, id(self.dtype)))
@@ -173,6 +174,13 @@ class array_annotation_base:
 
 class array_annotation(array_annotation_base):
     __slots__ = ()
+
+
+class array_without_data(array_annotation):
+    """What wp.array(dtype=float, ndim=2) makes: it says what wp.array2d[float] says, and is an array to a program that asks, which
+    may keep attributes of its own in it."""
+
+    __class__ = property(lambda self: array)
 
 
 def _code(kind):
@@ -227,7 +235,7 @@ class array(_Arrays):
     def __new__(cls, *args, **kwargs):
         given = {name for name, value in kwargs.items() if value is not None}
         if "_own" in vars(cls) and not args and not given & {"data", "shape", "ptr", "length"}:
-            return array_annotation(kwargs.get("dtype") or _Any, kwargs.get("ndim") or cls._rank)
+            return array_without_data(kwargs.get("dtype") or _Any, kwargs.get("ndim") or cls._rank)
         return object.__new__(cls)
 
     def __init__(self, data=None, dtype=None, shape=None, strides=None, length=None, ptr=None, capacity=None, device=None, pinned=False,
@@ -1105,6 +1113,8 @@ def is_emulated():
 
 class fixed_annotation(array_annotation):
     """What wp.fixedarray(dtype=float, shape=4) says: an array of a thread's own, of extents that are known."""
+
+    _said = "fixedarray"
 
     def __init__(self, dtype, shape):
         self.shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)

@@ -305,6 +305,9 @@ _known = {}
 _current = ["cuda:0"]  # what None means, by the scopes that are open: devices, whatever they are called meanwhile
 
 
+DeviceLike = Device | str | None
+
+
 def get_device(ident=None):
     if ident is None:
         ident = _current[-1]

@@ -7,6 +7,7 @@ import operator
 import os
 import re
 import sys
+from typing import Any  # noqa: F401  (older releases have it here)
 
 import numpy
 
@@ -15,7 +16,6 @@ from tilec import source as _source
 from tilec.session import Remote as _Remote
 from tilec.session import Text as _Text
 from tilec.session import text_of as _text_of
-
 
 def _warp():
     return _session.module("warp")
@@ -891,9 +891,9 @@ def _is_array(kind):
 
 def _array_record(struct, name, kind):
     """numpy's of an array in an element of another one: what C has of it."""
-    from warp.arrays import array_annotation, array_t
+    from warp.arrays import array_t
 
-    if type(kind) is not array_annotation:
+    if kind._said != "array":
         raise TypeError(f"an array of {struct.key} is not possible: its field {name} is an array of another kind than wp.array")
     return numpy.dtype(array_t)
 
