@@ -81,7 +81,8 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
     return find_order(eval, object) ? object : NULL;
 }
 
-static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
+/* Sets `*made` where a base says itself what a class below it is, as a vector's type does. */
+static bool eval_bases(Eval *eval, Name name, Nodes nodes, ObjectVec *bases, Object **made)
 {
     for (uint32_t i = 0; i < nodes.count; i++) {
         Object *base = eval->ops->eval_expr(eval, nodes.items[i]);
@@ -89,6 +90,12 @@ static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases)
         if (base->kind == OBJECT_MISSING) {
             eval->ops->missing_needed(eval, base, NULL, nodes.items[i]->span);
             return false;
+        }
+        Object *derive = special_method(eval, base, "__derive__");
+        if (derive != NULL) {
+            Object *given[] = {base, object_text(eval, name, strlen(name))};
+            *made = eval->ops->call_simple(eval, derive, 2, given, nodes.items[i]->span);
+            return *made != NULL;
         }
         if (base->kind == OBJECT_CLASS || base->kind == OBJECT_BUILTIN) {
             vec_push(eval->arena, bases, base);
@@ -159,7 +166,9 @@ static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
 Object *class_new(Eval *eval, const NodeClassDef *node)
 {
     ObjectVec bases = {0};
-    if (!eval_bases(eval, node->bases, &bases)) return NULL;
+    Object *made = NULL;
+    if (!eval_bases(eval, node->name, node->bases, &bases, &made)) return NULL;
+    if (made != NULL) return made;
     Object *class = new_class(eval, node->name, &bases, node->base.span);
     if (class == NULL) return NULL;
     Scope *outer = eval->frame->scope;

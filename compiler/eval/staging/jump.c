@@ -292,6 +292,16 @@ static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
     return false;
 }
 
+/* A loop may have made a variable of what was returned before it. */
+static bool put_result(Eval *eval, Object *value, Span at)
+{
+    Binding *result = &frame_jumps(eval)->result;
+    if (result->variable && eval->control > result->control)
+        return variable_write(eval, result, value, at);
+    binding_put(eval, result, value, at);
+    return true;
+}
+
 Flow run_return(Eval *eval, const Node *node)
 {
     const NodeReturn *n = NODE_AS(Return, node);
@@ -309,8 +319,7 @@ Flow run_return(Eval *eval, const Node *node)
         return FLOW_RETURN;
     }
     jump_take(eval, JUMP_RETURN, node->span);
-    if (!exits) binding_put(eval, &frame_jumps(eval)->result, value, node->span);
-    return FLOW_RETURN;
+    return exits || put_result(eval, value, node->span) ? FLOW_RETURN : FLOW_ERROR;
 }
 
 Flow run_break(Eval *eval, const Node *node)
