@@ -72,9 +72,17 @@ static void settle_memory(Grad *grad, Op *op)
     op_erase(op);
 }
 
+/* Where nothing is asked of the results, threads tell what they themselves find in memory. */
+static Part part_of(const Grad *grad, const Value *told, Part part, bool asked)
+{
+    return !asked && scalar_depends(grad, told) ? PART_OWN : part;
+}
+
 static void run_backward(Grad *grad, const Op *op, int count, Part part, Value *const *adjoints)
 {
     const Region *region = op->regions[1];
+    bool asked = false;
+    for (int i = 0; i < count; i++) asked |= adjoints[i] != NULL;
     Op *before = grad->builder.region->last;
     set_arguments(grad, op, count, adjoints);
     replay(grad, region, false);
@@ -85,23 +93,28 @@ static void run_backward(Grad *grad, const Op *op, int count, Part part, Value *
         settle_memory(grad, made);
     }
     for (int i = 0; i < op->operand_count; i++) {
-        Value *adjoint = replayed(grad, region_terminator(region)->operands[i]);
-        if (part == PART_TOTAL)
+        const Value *told = region_terminator(region)->operands[i];
+        const Part own = part_of(grad, told, part, asked);
+        Value *adjoint = replayed(grad, told);
+        if (own == PART_TOTAL)
             give_total(grad, op->operands[i], adjoint);
         else
-            give(grad, op->operands[i], part, adjoint);
+            give(grad, op->operands[i], own, adjoint);
     }
 }
 
-/* Numbers keep their two parts, of which each goes back by itself. */
+/* Numbers keep their two parts, of which each goes back by itself; without either, memory does. */
 static void by_parts(Grad *grad, const Op *op, int count, const Adjoint *both)
 {
     Value **adjoints = arena_new_array(grad->arena, Value *, count + 1);
+    bool any = false;
     for (int part = 0; part < PARTS; part++) {
         bool found = false;
         for (int i = 0; i < count; i++) found |= (adjoints[i] = both[i].parts[part]) != NULL;
         if (found) run_backward(grad, op, count, (Part)part, adjoints);
+        any |= found;
     }
+    if (!any) run_backward(grad, op, count, PART_OWN, adjoints);
 }
 
 void adjoint_custom_vjp(Grad *grad, Op *op)
