@@ -364,18 +364,29 @@ static bool check_row_parts(const Check *check, const Layout *layout)
                    "{slices} have no rows of their own each");
 }
 
+/* TMA swizzles by the bits of the address. */
+static bool begins_with_swizzle(const Check *check, int bytes)
+{
+    enum { ROWS = 8 };
+    const Op *alloc = operand(check->op, tile)->op;
+    while (op_has(alloc, ALIAS)) alloc = op_aliased(alloc)->op;
+    return op_int(alloc, ATTR_offset, 0) % ((int64_t)ROWS * bytes) == 0;
+}
+
 /* What TMA moves lies in boxes. */
 static bool check_boxes(const Check *check)
 {
     const Op *op = check->op;
     const Type *view = operand_type(check, view), *tile = operand_type(check, tile);
     if (check->kernel->stage < STAGE_LAID_OUT || op_attr(op, ATTR_by_threads)) return true;
+    const LayoutBoxes boxes = layout_boxes(tile->layout, dtype_bits(tile->dtype));
     return require(check, view->rank <= TENSOR_RANK && tile->rank >= 1 && is_along_rows(op),
                    "the tile's rows are none of the view's") &&
            require(check, op_is_on_host(operand(op, view)->op), /* it makes the tensor map */
                    "the host does not know where the view is") &&
-           require(check, layout_boxes(tile->layout, dtype_bits(tile->dtype)).possible,
-                   "the tile does not lie in boxes") &&
+           require(check, boxes.possible, "the tile does not lie in boxes") &&
+           require(check, begins_with_swizzle(check, boxes.swizzle),
+                   "the tile does not begin where its swizzle does") &&
            require(check, type_box_rows(tile, op_int(op, ATTR_slices, 1)) > 0,
                    "{slices} do not divide the rows");
 }

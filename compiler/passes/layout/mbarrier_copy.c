@@ -153,6 +153,17 @@ static void by_threads(Op *moved, const Op *copy)
     if (bounds) op_set_ints(moved, ATTR_bounds, bounds->count, bounds->integers);
 }
 
+/* TMA swizzles by the bits of the address: a tile whose layout was chosen for something else begins
+ * where its pattern does, too. */
+static void align_swizzled(const Value *tile)
+{
+    Op *alloc = tile->op;
+    while (op_has(alloc, ALIAS)) alloc = op_aliased(alloc)->op;
+    const LayoutBoxes boxes = layout_boxes(tile->type->layout, dtype_bits(tile->type->dtype));
+    const int pattern = SWIZZLE_ROWS * boxes.swizzle;
+    if (op_int(alloc, ATTR_align, TMA_ALIGN) < pattern) op_set_int(alloc, ATTR_align, pattern);
+}
+
 /* Boxes begin at multiples of 128 bytes; so do tiles. */
 static bool can_move(const Inference *inference, Op *copy)
 {
@@ -182,8 +193,9 @@ static void move_as_can_be(Inference *inference, Op *op)
                               ? can_move(inference, op)
                               : tma_load_of(op, operand(op, tile)->type->layout, &tensor) &&
                                     tma_load_fits(inference->facts, &tensor);
-    if (possible) return;
-    if (op_attr(op, ATTR_multicast))
+    if (possible)
+        align_swizzled(operand(op, tile));
+    else if (op_attr(op, ATTR_multicast))
         refuse_cast(inference, op);
     else
         op_set_int(op, ATTR_by_threads, 1);
@@ -202,7 +214,10 @@ void copy_for_mbarriers(Op *op, void *context)
     Builder builder = builder_before(op);
     if (!cast && !counted) build_expect(&builder, op, operand(copy, tile)->type);
     Op *moved = build_copy(&builder, copy, op);
-    if (!possible) by_threads(moved, copy);
+    if (possible)
+        align_swizzled(operand(copy, tile));
+    else
+        by_threads(moved, copy);
     op_erase(copy);
     op_erase(op);
 }
