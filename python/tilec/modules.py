@@ -77,6 +77,16 @@ class DialectModule(types.ModuleType):
         self.__dict__[name] = value
         return value
 
+    def __setattr__(self, name, value):
+        """A module that is imported takes no name in the one above it which is a function there, as the originals' own imports have it."""
+        if not (isinstance(value, types.ModuleType) and value.__name__ == f"{self.__name__}.{name}" and self.has_function(name)):
+            super().__setattr__(name, value)
+
+    def has_function(self, name):
+        if name in self.__dict__ or "_remote" not in self.__dict__:
+            return not isinstance(self.__dict__.get(name, self), types.ModuleType)
+        return session.evaluate(Text("callable(getattr(", self.__dict__["_remote"], f", {name!r}, None))"))
+
     def converted(self, name, value):
         """What Python has in the place of a Remote."""
         return value

@@ -2,7 +2,7 @@
 
 import types
 
-_values = {"cache_dir": "", "parallel_workers": 0}
+_values = {"cache_dir": "", "parallel_workers": 0, "bench.warmup": 1, "bench.repeat": 5}
 
 
 def get_option(name):
@@ -21,4 +21,13 @@ def parallel_workers(count):
     _values["parallel_workers"] = count
 
 
-debug = types.SimpleNamespace(dump_ir=lambda enable=True: None, launch_blocking=lambda enable=True: None)
+def bench_warmup(count):
+    _values["bench.warmup"] = count
+
+
+def bench_repeat(count):
+    _values["bench.repeat"] = count
+
+
+debug = types.SimpleNamespace(dump_ir=lambda enable=True: None, disable_ptxas_opt=lambda enabled=True: None,
+                              launch_blocking=lambda enable=True: None)

@@ -25,6 +25,32 @@ def gcd(*numbers):
     return math.gcd(*numbers)
 
 
+def lcm(*numbers):
+    import math
+
+    return math.lcm(*numbers)
+
+
+def is_power_of_two(number):
+    return number > 0 and number & (number - 1) == 0
+
+
+def floor_log2(number):
+    if number <= 0:
+        raise ValueError(f"{number} has no logarithm")
+    return number.bit_length() - 1
+
+
+def nbytes_from_nbits(nbits):
+    if nbits % 8 != 0:
+        raise ValueError(f"{nbits} bits are no whole bytes")
+    return nbits // 8
+
+
+def same_list(a, b):
+    return len(a) == len(b) and all(x == y for x, y in zip(a, b))
+
+
 def prod(values, initial=None):
     product = 1 if initial is None else initial
     for value in values:

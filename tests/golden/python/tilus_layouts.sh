@@ -1,0 +1,36 @@
+# What programs compute with Tilus's layouts outside of kernels, by the names of modules that are functions of the module above, too.
+export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+cat >"$TMP/layouts.py" <<'P'
+from tilus.ir.layout import register_layout as first
+from tilus.ir.layout.global_layout import GlobalLayout
+from tilus.ir.layout.ops import shared_column_major, shared_layout, shared_permute, shared_reshape, shared_row_major
+from tilus.ir.layout.ops.register_ops import spatial
+from tilus.ir.layout.register_layout import canonicalize_layout, register_layout
+from tilus.ir.layout.shared_layout import SharedLayout, canonicalize_shared_layout
+from tilus.ir.layout import register_layout as second, shared_layout as third, global_row_major
+import tilus
+import tilus.ir.layout.shared_layout
+
+for shape, modes, threads, own in [([6], [2, 3], [0, 1], []), ([6], [2, 3], [1, 0], []), ([8, 6], [2, 2, 2, 3, 2], [-4, 0, 1, 3], [2, 4])]:
+    layout = canonicalize_layout(register_layout(shape, modes, threads, own))
+    print(layout.mode_shape, layout.spatial_modes, layout.local_modes, layout == first(shape, modes, threads, own) == second(shape, modes, threads, own))
+print(spatial(4, 8) == tilus.ir.layout.ops.spatial(4, 8), third([4], [4], [1]) == shared_row_major(4))
+
+parts = SharedLayout.create(shape=[32, 16], mode_shape=[4, 8, 2, 2, 4], mode_strides=[64, 8, 256, 4, 1], optional_swizzle=None)
+print(canonicalize_shared_layout(parts).mode_shape, canonicalize_shared_layout(parts).mode_strides)
+column = shared_layout([12], [3, 4], [1, 3])
+print(shared_reshape(column, [3, 4]) == shared_column_major(3, 4), shared_reshape(shared_row_major(12), [1, 3, 4]) == shared_row_major(1, 3, 4))
+print(shared_permute(shared_row_major(3, 4), [1, 0]) == shared_column_major(4, 3))
+for shape in ([4, 3], [5, 3]):
+    try:
+        shared_reshape(column, shape)
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+
+turned = GlobalLayout.create([4, 6], 24, lambda axes: axes[0] + 4 * axes[1])
+print(turned.strides, turned(3, 5), global_row_major(4, 6)(3, 5), global_row_major(4, 6).size)
+print(tilus.utils.lcm(4, 6), tilus.utils.is_power_of_two(12), tilus.utils.floor_log2(9), tilus.utils.nbytes_from_nbits(16), tilus.utils.same_list([1], [1]))
+tilus.option.bench_repeat(3)
+print(tilus.option.get_option("bench.repeat"))
+P
+cd "$TMP" && python3 -m tilec run layouts.py
