@@ -60,15 +60,17 @@ def with_results(kernel, results):
 
     def open(self):
         if self.interpreter is None or self.calls > self.MOST_CALLS:
-            folder = cache_folder()
-            words = self.words + ([f"--cache={folder}"] if folder else ["--no-cache"])
-            self.interpreter = native.Interpreter(device.computes() if self.computes is None else self.computes, words)
+            self.interpreter = native.Interpreter(device.computes() if self.computes is None else self.computes, self.all_words())
             self.interpreter.packages = set()  # what it has of self.packages
             self.generation = next(_generations)
             self.calls = 0
             self.interpreter.run(self.PREAMBLE)
         self.give_packages()
         return self.interpreter
+
+    def all_words(self):
+        folder = cache_folder()
+        return self.words + ([f"--cache={folder}"] if folder else ["--no-cache"])
 
     def give_packages(self):
         """Every interpreter gets those that came since it was asked last, as it may have been another's turn then."""
@@ -134,6 +136,77 @@ def with_results(kernel, results):
 _generations = iter(range(1, 1 << 62))
 the = Session()
 _numbers = iter(range(1, 1 << 62))
+
+
+# ---- several kernels at a time ----
+
+_put_off = None  # while kernels are only asked what they are made of: the statements and tensors of each
+
+
+class PutOff(Exception):
+    """A kernel is compiled beside others, not here."""
+
+
+def is_put_off():
+    return _put_off is not None
+
+
+def put_off(remote, tensors=()):
+    """Before a kernel is compiled; it ends here where compile_ahead() asks for it."""
+    if _put_off is None:
+        return
+    the.open()
+    kept, the.generation = the.generation, next(_generations)  # of an interpreter that has nothing yet
+    try:
+        statements = []
+        bound = remote._text.bound(statements)
+        _put_off.append(("\n".join([*statements, f"{remote._name} = {bound}"]), list(tensors), device.computes(), the.all_words()))
+    finally:
+        the.generation = kept
+    raise PutOff
+
+
+def compile_ahead(makes):
+    """Compiles what these functions make, side by side: whoever makes it then finds it among the compiled code that is kept.
+    What fails is told of then, too."""
+    global _put_off
+    threads = min(len(makes), len(os.sched_getaffinity(0)))
+    if threads < 2 or not cache_folder():
+        return
+    waiting = []
+    with lock:
+        the.open()
+        for make in makes:
+            _put_off = waiting
+            try:
+                make()
+            except Exception:
+                pass
+            finally:
+                _put_off = None
+        packages = list(the.packages.values())
+        waiting.reverse()
+
+        def work():
+            while waiting:
+                try:
+                    text, tensors, computes, words = waiting.pop()
+                except IndexError:
+                    return
+                try:
+                    interpreter = native.Interpreter(computes, words)
+                    for statements in [the.PREAMBLE, *packages]:
+                        interpreter.run(statements)
+                    interpreter.run(text, tensors)
+                    interpreter.close()
+                except native.Error:
+                    pass
+
+        crew = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
+        for one in crew:
+            one.start()
+        for one in crew:
+            one.join()
 
 
 class Text:

@@ -3,7 +3,7 @@
 import functools
 import inspect
 
-from tilec import device, native
+from tilec import device, native, session
 from tilelang.kernels import JITKernel
 from tilelang.profiler import TensorSupplyType, do_bench, get_tensor_supply
 
@@ -58,6 +58,8 @@ def search(make, configs, tensors=None, warmup=25, rep=100, ref_prog=None, suppl
            rtol=1e-2, atol=1e-2, max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None):
     """The best of the kernels that `make(config)` gives. The emulator's times say nothing: its is the first that compiles."""
     best = fault = None
+    if not device.is_emulator():
+        session.compile_ahead([functools.partial(make, config) for config in configs])
     for config in configs:
         try:
             kernel = make(config)

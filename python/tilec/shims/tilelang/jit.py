@@ -23,6 +23,8 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
 
 
 def par_compile(funcs, out_idx=None, num_workers=None, ignore_error=False, **options):
+    funcs = list(funcs)
+    session.compile_ahead([functools.partial(compile, one, out_idx=out_idx, **options) for one in funcs])
     made = []
     for one in funcs:
         try:
@@ -121,12 +123,17 @@ class JITImpl:
             return self.kernel(args, kwargs)
         return specialised(self.__tile_remote__(), args, kwargs, self.parameters)
 
+    def configured(self, config):
+        args, kwargs = ((), config) if isinstance(config, dict) else (config, {})
+        return self.compile(*args, **kwargs)
+
     def par_compile(self, configs, num_workers=None, ignore_error=False):
+        configs = list(configs)
+        session.compile_ahead([functools.partial(self.configured, config) for config in configs])
         made = []
         for config in configs:
             try:
-                args, kwargs = ((), config) if isinstance(config, dict) else (config, {})
-                made.append(self.compile(*args, **kwargs))
+                made.append(self.configured(config))
             except Exception:
                 if not ignore_error:
                     raise

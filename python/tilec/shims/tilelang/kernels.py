@@ -58,7 +58,8 @@ class PrimFunc(Decorated):
         super().__init__(function, around)
         self.attrs = attributes_of(function)
         self.kernel = None
-        self.look()
+        if not session.is_put_off():
+            self.look()
 
     def look(self):
         """What the dialect itself refuses of the kernel's text is refused where the kernel is defined; all else when it is needed."""
@@ -208,6 +209,7 @@ class JITKernel(Listing):
             remote = Remote(Text("with_results(", remote, ", ", session.text_of(_indices(out_idx)), ")"))
         # errors come now, and what takes no keys is built
         self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
+        session.put_off(self.made)
         with session.lock:
             statements = []
             self.made.bind(statements)
@@ -361,6 +363,7 @@ class Kept(Remote):
 
 class SpecialisedKernel(JITKernel):
     def __init__(self, kernel, parameters, prim_func=None, config=None):
+        session.put_off(kernel, kernel._tensors)
         with session.lock:
             kernel.bind([])
         Compiled.__init__(self, kernel, parameters, kernel._built)
