@@ -7,7 +7,8 @@
 
 static Flow run_expr(Eval *eval, const Node *node)
 {
-    return eval->ops->eval_expr(eval, NODE_AS(Expr, node)->value) != NULL ? FLOW_NEXT : FLOW_ERROR;
+    const Object *value = eval->ops->eval_expr(eval, NODE_AS(Expr, node)->value);
+    return value != NULL ? eval->ops->run_marker(eval, node, value) : FLOW_ERROR;
 }
 
 static Flow run_pass(Eval *eval, const Node *node)

@@ -84,6 +84,8 @@ Flow stage_exits(Eval *eval, const Node *statement, Flow flow, Rest *rest);
 /* `return`, `break` and `continue`, of which run-time control may decide. */
 Flow run_return(Eval *eval, const Node *node);
 Flow run_break(Eval *eval, const Node *node);
+/* Of an expression that is a statement: what its value, if a marker, makes it. */
+Flow run_marker(Eval *eval, const Node *statement, const Object *value);
 Flow run_continue(Eval *eval, const Node *node);
 
 /* ---- masked_jumps.c ---- */

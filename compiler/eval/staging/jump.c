@@ -10,6 +10,8 @@
  * the statement that calls. */
 #include "eval/staging/staging.h"
 
+#include <string.h>
+
 void jump_take(Eval *eval, JumpKind kind, Span at)
 {
     binding_put(eval, &frame_jumps(eval)->taken[kind], eval->yes, at);
@@ -328,6 +330,48 @@ Flow run_break(Eval *eval, const Node *node)
     if (masked_jump(eval, JUMP_BREAK, node->span, &flow)) return flow;
     if (is_staged_jump(eval)) jump_take(eval, JUMP_BREAK, node->span);
     return FLOW_BREAK;
+}
+
+static bool is_in_loop(Nodes statements, const Node *statement, bool in_loop);
+
+static bool is_under(const Node *node, const Node *statement, bool in_loop)
+{
+    if (node == statement) return in_loop;
+    switch ((int)node->kind) {
+    case NODE_If:
+        return is_in_loop(NODE_AS(If, node)->body, statement, in_loop) ||
+               is_in_loop(NODE_AS(If, node)->orelse, statement, in_loop);
+    case NODE_For:
+        return is_in_loop(NODE_AS(For, node)->body, statement, true) ||
+               is_in_loop(NODE_AS(For, node)->orelse, statement, in_loop);
+    case NODE_While:
+        return is_in_loop(NODE_AS(While, node)->body, statement, true) ||
+               is_in_loop(NODE_AS(While, node)->orelse, statement, in_loop);
+    case NODE_With: return is_in_loop(NODE_AS(With, node)->body, statement, in_loop);
+    case NODE_Try: return is_in_loop(NODE_AS(Try, node)->body, statement, in_loop);
+    case NODE_Match: return is_in_loop(NODE_AS(Match, node)->cases, statement, in_loop);
+    case NODE_match_case: return is_in_loop(NODE_AS(match_case, node)->body, statement, in_loop);
+    default: return false;
+    }
+}
+
+static bool is_in_loop(Nodes statements, const Node *statement, bool in_loop)
+{
+    for (uint32_t i = 0; i < statements.count; i++)
+        if (is_under(statements.items[i], statement, in_loop)) return true;
+    return false;
+}
+
+Flow run_marker(Eval *eval, const Node *statement, const Object *value)
+{
+    if (value->kind != OBJECT_BUILTIN || strcmp(value->as.builtin->name, "LoopBreak") != 0)
+        return FLOW_NEXT;
+    const Function *function = eval->frame->function;
+    if (function != NULL && function->node->kind == NODE_FunctionDef &&
+        is_in_loop(NODE_AS(FunctionDef, function->node)->body, statement, false))
+        return run_break(eval, statement);
+    FAIL(eval, misplaced, statement->span, "break", "a loop of its function");
+    return FLOW_ERROR;
 }
 
 Flow run_continue(Eval *eval, const Node *node)

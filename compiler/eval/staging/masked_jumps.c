@@ -3,6 +3,8 @@
  * what in variables at the start of the call; an iteration is for those that are left. */
 #include "eval/staging/staging.h"
 
+#include <string.h>
+
 /* ---- what jumps out of statements ---- */
 
 static unsigned jumps_of(Nodes statements);
@@ -12,10 +14,23 @@ static unsigned jumps_of_loop(Nodes body, Nodes orelse)
     return (jumps_of(body) & 1u << JUMP_RETURN) | jumps_of(orelse);
 }
 
+/* By its name alone, as no value is known yet: at worst there is a jump where none is (run_marker).
+ */
+static bool is_loop_break(const Node *expression)
+{
+    if (expression->kind != NODE_Call) return false;
+    const Node *called = NODE_AS(Call, expression)->func;
+    const char *name = called->kind == NODE_Attribute ? NODE_AS(Attribute, called)->attr
+                       : called->kind == NODE_Name    ? NODE_AS(Name, called)->id
+                                                      : "";
+    return strcmp(name, "loop_break") == 0;
+}
+
 /* As bits of JumpKind. */
 static unsigned jumps_in(const Node *node)
 {
     switch ((int)node->kind) {
+    case NODE_Expr: return is_loop_break(NODE_AS(Expr, node)->value) ? 1u << JUMP_BREAK : 0;
     case NODE_Continue: return 1u << JUMP_CONTINUE;
     case NODE_Break: return 1u << JUMP_BREAK;
     case NODE_Return: return 1u << JUMP_RETURN;
