@@ -156,6 +156,12 @@ Object *core_in_launch(Eval *eval, const Bound *bound)
     return object_bool(eval, eval->staging != NULL && !in_host_part(eval));
 }
 
+Object *core_staged_kernel(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    return eval->staging != NULL ? eval->staging->specialisation->instance : eval->none;
+}
+
 /* Where threads do something together they are taken to go the same way. */
 Object *core_launch_agrees(Eval *eval, const Bound *bound)
 {

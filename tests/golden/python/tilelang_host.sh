@@ -54,5 +54,26 @@ def alone(A: T.Tensor((4,), "float32"), B: T.Tensor((4,), "float32"), n: T.int32
 
 
 print(numpy.from_dlpack(tilelang.compile(alone, out_idx=[1])(numpy.arange(4, dtype=numpy.float32), 4)))
+
+
+# The function itself as the kernel, for a processor of the host: called, compiled for an extent.
+@tilelang.jit(target="c")
+def plus(A, B):
+    N = T.const("N")
+    A: T.Tensor((N,), T.float32)
+    B: T.Tensor((N,), T.float32)
+    C = T.empty((N,), T.float32)
+    with T.Kernel(T.ceildiv(N, 64)) as bx:
+        part = T.alloc_local((64,), T.float32)
+        for i in T.serial(64):
+            j = bx * 64 + i
+            if j < N:
+                part[i] = A[j] + B[j]
+                C[j] = part[i]
+    return C
+
+
+x = numpy.arange(100, dtype=numpy.float32)
+print(numpy.array_equal(numpy.asarray(plus(x, x)), 2 * x), numpy.array_equal(numpy.asarray(plus.compile(N=100)(x, x)), 2 * x))
 END
 cd "$TMP" && python3 -m tilec run host.py

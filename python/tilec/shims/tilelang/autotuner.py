@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 
 from tilec import device, native, session
 from tilelang.kernels import JITKernel
@@ -56,7 +57,8 @@ def check_supply(kernel):
 
 def search(make, configs, tensors=None, warmup=25, rep=100, ref_prog=None, supply_prog=None, supply_type=TensorSupplyType.Auto,
            rtol=1e-2, atol=1e-2, max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None):
-    """The best of the kernels that `make(config)` gives. The emulator's times say nothing: its is the first that compiles."""
+    """The best of the kernels that `make(config)` gives. The emulator's times say nothing: its is the first that compiles, after
+    infinite time, a number that programs can count with."""
     best = fault = None
     if not device.is_emulator():
         session.compile_ahead([functools.partial(make, config) for config in configs])
@@ -66,7 +68,7 @@ def search(make, configs, tensors=None, warmup=25, rep=100, ref_prog=None, suppl
             if tensors is None and supply_prog is None:
                 check_supply(kernel)
             if device.is_emulator():
-                return AutotuneResult(None, config, kernel)
+                return AutotuneResult(math.inf, config, kernel, math.inf)
             profiler = kernel.get_profiler(supply_type)
             given = tensors
             if given is None and supply_prog is not None:

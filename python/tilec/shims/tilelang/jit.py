@@ -8,7 +8,9 @@ from tilec import session, source
 from tilec.session import Remote, Text
 from tvm.target import Target
 
-from tilelang.kernels import HostKernel, JITKernel, Listing, PrimFunc, has_prim_func, is_of_host, specialised
+from tilelang.kernels import (
+    HostKernel, HostListing, HostSpecialised, JITKernel, Listing, PrimFunc, SpecialisedKernel, has_prim_func, is_of_host, specialised,
+)
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
@@ -84,6 +86,14 @@ class JITImpl:
     def parameters(self):
         return list(self.signature.parameters)
 
+    @property
+    def of_host(self):
+        target = self.options.get("target")
+        return is_of_host(Target.current() if target is None else target)
+
+    def eager_remote(self):
+        return Remote(Text(self.__tile_remote__(), ".hosted()")) if self.of_host else self.__tile_remote__()
+
     def __tile_remote__(self):
         if self.remote is None:
             self.remote = Remote(
@@ -115,13 +125,15 @@ class JITImpl:
         if self.gives_kernels:
             return self.kernel(args, kwargs)
         if self.eager is None:
-            self.eager = Listing(self.__tile_remote__(), self.parameters)
+            kind = HostListing if self.of_host else Listing
+            self.eager = kind(self.eager_remote(), self.parameters)
         return self.eager(*args, **kwargs)
 
     def compile(self, *args, **kwargs):
         if self.gives_kernels:
             return self.kernel(args, kwargs)
-        return specialised(self.__tile_remote__(), args, kwargs, self.parameters)
+        kind = HostSpecialised if self.of_host else SpecialisedKernel
+        return specialised(self.eager_remote(), args, kwargs, self.parameters, kind)
 
     def configured(self, config):
         args, kwargs = ((), config) if isinstance(config, dict) else (config, {})
@@ -143,7 +155,7 @@ class JITImpl:
     def get_tir(self, *args, **kwargs):
         if self.gives_kernels:
             return self.function(*args, **kwargs)
-        return specialised(self.__tile_remote__(), args, kwargs, self.parameters)
+        return self.compile(*args, **kwargs)
 
     def get_kernel_source(self, *args, **kwargs):
         return self.compile(*args, **kwargs).get_kernel_source()

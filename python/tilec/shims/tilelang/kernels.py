@@ -277,7 +277,7 @@ def is_of_host(target):
     return str(target or "").partition(" ")[0] in ("c", "llvm")
 
 
-class HostKernel(JITKernel):
+class OfHost:
     """What is to run on the host is run by the emulator, in the host's memory."""
 
     of_host = True
@@ -293,6 +293,14 @@ class HostKernel(JITKernel):
     def code_text(self):
         with session.the.on_host():
             return super().code_text()
+
+
+class HostKernel(OfHost, JITKernel):
+    pass
+
+
+class HostListing(OfHost, Listing):
+    pass
 
 
 class Param:
@@ -336,12 +344,12 @@ def _indices(out_idx):
     return list(out_idx) if isinstance(out_idx, (list, tuple)) else [out_idx]
 
 
-def specialised(remote, args, kwargs, parameters, **options):
+def specialised(remote, args, kwargs, parameters, kind=None, **options):
     """The kernel compiled for what is given, arrays or what stands for them."""
     given = Given()
     texts = [given.take(value) for value in args] + [Text(f"{name}=", given.take(value)) for name, value in kwargs.items()]
     kernel = Kept(Text("core.kernel_code(", remote, ".compile(", joined(", ", texts), "))"), given)
-    return SpecialisedKernel(kernel, parameters, **options)
+    return (kind or SpecialisedKernel)(kernel, parameters, **options)
 
 
 class Kept(Remote):
@@ -373,3 +381,7 @@ class SpecialisedKernel(JITKernel):
         self.config = config
         self.latency = self.ref_latency = None
         self.artifact = self.adapter = self
+
+
+class HostSpecialised(OfHost, SpecialisedKernel):
+    pass
