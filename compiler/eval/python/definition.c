@@ -87,6 +87,21 @@ bool unit_take_told(Eval *eval, Unit *unit, Span at)
     return take_names(eval, map_get(&eval->told, unit->name), at, define, unit);
 }
 
+/* text_module(name, text, names) */
+Object *core_text_module(Eval *eval, const Bound *bound)
+{
+    const char *name, *text;
+    if (!text_given(eval, bound->values[0], "the module's name", bound->at, &name) ||
+        !text_given(eval, bound->values[1], "the text", bound->at, &text))
+        return NULL;
+    const size_t errors = diag_error_count(eval->session->diags);
+    const char *path = arena_printf(eval->arena, "<%s>", name);
+    const Source *source = source_from_text(eval->session, path, text, strlen(text));
+    Unit *unit = unit_new(eval, intern_text(eval->session->names, name), source, false);
+    if (diag_error_count(eval->session->diags) != errors) return NULL;
+    return take_names(eval, bound->values[2], bound->at, define, unit) ? unit->object : NULL;
+}
+
 /* ---- definitions ---- */
 
 typedef struct Search {

@@ -51,7 +51,7 @@ def filled(s: wp.tile_stack(capacity=8, dtype=int), i: int):
     wp.tile_stack_push(s, i, i % 2 == 0)
 
 
-@wp.func_native("return x;")
+@wp.func_native("return *x;")
 def native(x: float) -> float: ...
 
 
@@ -74,7 +74,7 @@ print(n.numpy())
 try:
     wp.launch(uses_native, dim=1, inputs=[wp.zeros(2, dtype=float)])
 except Exception as error:
-    print("func_native" in str(error))
+    print("line 1 of the snippet" in str(error))
 END
 python3 -m tilec run stack.py
 # ---- several results are a list, of kernels that are launched as they are, too

@@ -74,6 +74,7 @@ class Digest:
         function = getattr(value, "__tile_function__", value)
         if isinstance(function, python.FunctionType):
             self.add(str(getattr(value, "inline_hint", None))).several("earlier", getattr(value, "earlier", []))
+            self.several("snippets", getattr(value, "snippets", ()))
             return self.function(function, getattr(value, "around", None))
         if isinstance(value, (python.ModuleType, python.BuiltinFunctionType)):
             return self.add("name", value.__name__)

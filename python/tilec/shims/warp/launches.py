@@ -56,6 +56,8 @@ _Given_, _Result = _ParamSpec("_Given_"), TypeVar("_Result")  # for who reads ty
 class Function:
     """What @wp.func makes: for kernels the compiler's; called in Python it is Python's."""
 
+    snippets = ()  # of C++, see func_native()
+
     def __init__(self, function, around, name=None, module=None, inline=None):
         self.func = function
         _source.keep(function)
@@ -70,6 +72,7 @@ class Function:
             forget_all()
             earlier = None
         namesake, known[self.key] = known.get(self.key), self
+        _forget_users_of((around or {}).get(function.__name__))
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
         annotations = _annotations(function)
@@ -85,7 +88,7 @@ class Function:
 
     def _own_module(self, module):
         if module == "unique":
-            digest = Digest().add(str(self.inline_hint)).function(self.func, self.around).bytes().hex()
+            digest = Digest().add(str(self.inline_hint), repr(self.snippets)).function(self.func, self.around).bytes().hex()
             return get_module(f"{self.func.__module__}_{self.key}_{digest[:8]}")
         if module is None:
             return get_module(self.func.__module__)
@@ -126,6 +129,14 @@ class Function:
         if count > expected and not found.func.__code__.co_flags & inspect.CO_VARARGS:
             raise RuntimeError(f"Invalid number of arguments for function '{self.key}', expected {expected}, got {count}")
         return found.func(*args, **kwargs)
+
+
+def _forget_users_of(function):
+    """A name of a function's is bound to another one: kernels that are made in it mean that by it."""
+    for kernel in list(function.module.made) if isinstance(function, Function) else []:
+        if any([value is function for value in _source.cells(kernel.func).values()]):
+            kernel.forget()
+            kernel.hash = None
 
 
 def _check_references(function, earlier):
@@ -188,22 +199,35 @@ def func(function=None, *, name=None, module=None, inline=None):
     return made if function is None else made(function)
 
 
-class _Native:
-    """A function in CUDA C++: an error where it is used."""
+class _Native(Function):
+    """A function whose body is a snippet of C++, which the compiler reads."""
 
-    def __init__(self, function):
-        self.func = function
-        self.key = self.__name__ = function.__name__
+    def __init__(self, function, around, snippets):
+        self.native_snippet, self.adj_native_snippet, self.replay_snippet = self.snippets = snippets
+        super().__init__(function, around)
 
     def __tile_remote__(self):
-        raise _native.Error(f"{self.key}: functions in CUDA C++ are not taken (wp.func_native); write them in the language")
+        if self.remote is None:
+            _check_native(self)
+            found = _source.definition(self.func, self.around)
+            self.remote = _Remote(_Text(_session.module("warp"), f".func_native({', '.join(map(repr, self.snippets))})(", found, ")"))
+        return self.remote
 
     def __call__(self, *args, **kwargs):
-        self.__tile_remote__()
+        raise RuntimeError(f"Native function '{self.key}' is called in kernels and their functions only")
+
+
+def _check_native(function):
+    kind = function.result_kind
+    if isinstance(kind, Struct):
+        raise _native.CompileError(f"Native function '{function.key}' has unsupported return type `{kind.key}`: expected a number, a vector, a matrix or an "
+                               "array; write to a parameter of type wp.ref[...] instead")
 
 
 def func_native(snippet, adj_snippet=None, replay_snippet=None):
-    return _Native
+    """A function for kernels by what C++ says, as far as the language has it, too."""
+    around = _source.surroundings(1)
+    return lambda function: _Native(function, around, (snippet, adj_snippet, replay_snippet))
 
 
 def _belonging(attribute):
