@@ -163,25 +163,54 @@ Object *staged_attribute(Eval *eval, Object *object, Name name, Span at, bool *f
     return NULL;
 }
 
+typedef enum Assertions {
+    ASSERTIONS_EMULATED, /* the emulator checks them */
+    ASSERTIONS_NONE,
+    ASSERTIONS_ALL, /* a GPU checks them, too */
+} Assertions;
+
+/* As the attribute `assertions` of the kernel at hand says: None, False or True. */
+static Assertions assertions_of(Eval *eval)
+{
+    const Instance *attributes = eval->staging->attributes->as.instance;
+    const Binding *binding =
+        bindings_get(&attributes->attributes, intern_text(eval->session->names, "assertions"));
+    const Object *said = binding != NULL ? binding->object : NULL;
+    if (said == eval->yes) return ASSERTIONS_ALL;
+    return said == eval->no ? ASSERTIONS_NONE : ASSERTIONS_EMULATED;
+}
+
+static void print_statement(const NodeAssert *node, Buf *text)
+{
+    const Span said = node->base.span;
+    const Location at = source_location(said.source, said.begin);
+    buf_printf(text, "Assertion failed: %s:%u: %.*s", said.source->path, at.line,
+               (int)(said.end - said.begin), said.source->text + said.begin);
+}
+
 /* In the host part of a kernel function the call is refused unless it holds; in the device part
  * the emulator checks it. */
 Flow stage_assertion(Eval *eval, const NodeAssert *node, Object *test)
 {
     const Span said = node->test->span;
+    const bool on_host = in_host_part(eval);
+    const Assertions checked = on_host ? ASSERTIONS_EMULATED : assertions_of(eval);
+    if (checked == ASSERTIONS_NONE) return FLOW_NEXT;
     Object *message = node->msg != NULL ? eval_expr(eval, node->msg) : eval->none;
     Value *condition = message != NULL ? stage_condition(eval, test, eval->at) : NULL;
     if (condition == NULL) return FLOW_ERROR;
     Buf text = {0};
-    if (node->msg != NULL)
+    if (checked == ASSERTIONS_ALL)
+        print_statement(node, &text);
+    else if (node->msg != NULL)
         object_print(eval, message, TEXT_STR, &text);
     else
         buf_printf(&text, "the kernel asserts %.*s", (int)(said.end - said.begin),
                    said.source->text + said.begin);
-    const bool on_host = in_host_part(eval);
     Op *op = build_op(&eval->builder, on_host ? OP_require : OP_check, 1, &condition, 0, NULL);
     op_set_text(op, ATTR_text,
                 intern(eval->session->names, text.data != NULL ? text.data : "", text.length));
-    if (!on_host) op_set_int(op, ATTR_emulated, 1);
+    if (!on_host && checked == ASSERTIONS_EMULATED) op_set_int(op, ATTR_emulated, 1);
     buf_free(&text);
     return FLOW_NEXT;
 }

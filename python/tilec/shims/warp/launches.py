@@ -4,6 +4,7 @@ import ast
 import ctypes
 import inspect
 import math
+import os
 import re
 import sys
 import threading
@@ -306,7 +307,7 @@ class Kernel:
         self.more_options = {name: self.options[name] for name in more if name in self.options}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
-        self.ordered = False
+        self.ordered = self.asserts = False
         self.is_instance = remote is not None  # of one that leaves types open
         bounds = launch_bounds[0] if isinstance(launch_bounds, (tuple, list)) and launch_bounds else launch_bounds
         self.most_threads = bounds or 1024
@@ -366,20 +367,25 @@ class Kernel:
         """Whether atomic operations are to have the same results whenever it runs: its module says so."""
         return bool(self.module.options["deterministic"])
 
+    def is_checked(self):
+        """Whether its assertions are compiled: its module's mode says so."""
+        return self.module.resolved_mode() == "debug"
+
     def __tile_remote__(self):
-        if not self.is_instance and self.ordered != self.is_ordered():
+        if not self.is_instance and (self.ordered, self.asserts) != (self.is_ordered(), self.is_checked()):
             self.forget()
         if self.remote is None and self.is_instance:
             self.remote = _overloaded(self.parent(), self.own_kinds)
         if self.remote is None:
             _checks.check_kernel(self)
             _statics.resolve_again(self.func, self.statics)
-            self.ordered = self.is_ordered()
+            self.ordered, self.asserts = self.is_ordered(), self.is_checked()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
             rank = _bounds.named_rank(self.func)
             more = "" if rank is None else f", named_rank={rank}"
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
-                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={self.ordered}{more})"))
+                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={self.ordered}, "
+                                        f"assertions={self.asserts}{more})"))
         return self.remote
 
     def forget(self):
@@ -530,6 +536,11 @@ class Module(_builds.Loaded):
         arch = output_arch or device.get_cuda_compile_arch()
         suffix = "" if device is None else device._get_cuda_arch_suffix(arch)
         return f"{self.get_module_identifier()}.sm{arch}{suffix}.{'ptx' if use_ptx else 'cubin'}"
+
+    def resolved_mode(self):
+        from warp import config
+
+        return self.options["mode"] or config.mode
 
     def mark_modified(self):
         """What its kernels' names mean is asked anew when they are launched."""
@@ -828,6 +839,10 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
     except _native.CompileError as error:
         why = _packing.mismatch(kernel, given) if _OF_OTHER_ARRAY.search(str(error)) else None
         raise _words.reordered(error if why is None else type(error)(f"{error}\n{why}", error.status), kernel) from None
+    except _native.Error as error:
+        if on_host:
+            _abort_after(error)
+        raise
     for whole, copy in copies:
         whole.store(copy.numpy())
     if adjoint:
@@ -835,6 +850,14 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
             one()
     elif _tape.is_recording():
         _tape.mark_launch(kernel, dict([(name, x) for name, x in zip(kernel.parameters, given) if hasattr(x, "memory")]), callee.access())
+
+
+def _abort_after(error):
+    """Of a kernel that a processor runs in debug mode an assertion that fails ends the process, as C's does."""
+    said = re.search(r"Assertion failed: .*", str(error))
+    if said is not None:
+        print(said.group(), file=sys.stderr, flush=True)
+        os.abort()
 
 
 def _check_most_blocks(kernel, max_blocks, device):

@@ -1,0 +1,45 @@
+# Assertions of Warp's kernels, by the module's mode: in release mode nobody checks them; in debug mode they are checked, and what fails
+# in a kernel of a processor ends the process.
+needs numpy
+export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD TILE_DEVICE=emulator
+cd $TMP
+cat >checked.py <<'END_PY'
+import sys
+
+import warp as wp
+
+
+@wp.func
+def positive(x: int):
+    assert x > 0, "what is counted is positive"
+    return x
+
+
+@wp.kernel
+def counted(a: wp.array(dtype=int)):
+    i = wp.tid()
+    a[i] = positive(a[i]) + 1
+
+
+def launch(first, device=None):
+    a = wp.array([first, 3], dtype=int, device=device)
+    wp.launch(counted, dim=2, inputs=[a], device=device)
+    print(a.numpy(), flush=True)
+
+
+launch(0)
+wp.set_module_options({"mode": "debug"})
+launch(1)
+try:
+    launch(0)
+except Exception as error:
+    print(str(error).splitlines()[-1])
+wp.set_module_options({"mode": "release"})
+launch(-7, "cpu")
+wp.set_module_options({"mode": None})
+wp.config.mode = "debug"
+launch(5, "cpu")
+launch(-7, "cpu")
+END_PY
+{ python3 -m tilec run checked.py 2>said; echo "status $?"; } 2>/dev/null
+sed 's/.*Assertion failed: [^ ]*checked/Assertion failed: checked/' said
