@@ -279,14 +279,16 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
     return tile_write(eval, object, build1(&eval->builder, OP_shared_load, elements->memory));
 }
 
-/* A tile that nobody has used yet is as large as the loop that writes to it with its own variables:
- * an element is a register of whoever has the iteration. */
+/* A tile that nobody has used yet, and that began as nothing, is as large as the loop that writes
+ * to it with its own variables: an element is a register of whoever has the iteration. */
 static void widen_unused(Eval *eval, const Object *object, Object *index, Span at)
 {
     const Parallel *parallel = eval->parallel;
     Value *var =
         object->kind == OBJECT_TILE && object->as.ir.whole == NULL ? object->as.ir.var : NULL;
-    if (parallel == NULL || var == NULL || var->use_count > 0 || object->as.ir.seen != NULL) return;
+    if (parallel == NULL || var == NULL || var->use_count > 0 || var->op->operand_count > 0 ||
+        object->as.ir.seen != NULL)
+        return;
     const Type *type = var->type->content;
     int64_t shape[TYPE_RANK];
     const bool many = object_is_sequence(index);
