@@ -199,14 +199,16 @@ static int64_t instructions_of(const Op *op)
     }
 }
 
+/* INT32_MAX: as many, or more. */
 static int64_t thread_ops(const Region *region)
 {
     int64_t ops = 0;
     for (const Op *op = region->first; op; op = op_next(op)) {
+        int64_t rounds = op_int(op, ATTR_unroll, 1);
+        rounds = rounds < 1 ? 1 : rounds < INT32_MAX ? rounds : INT32_MAX;
         ops += instructions_of(op);
-        const int64_t rounds = op_int(op, ATTR_unroll, 1);
-        for (int i = 0; i < op->region_count; i++)
-            ops += thread_ops(op->regions[i]) * (rounds > 1 ? rounds : 1);
+        for (int i = 0; i < op->region_count; i++) ops += thread_ops(op->regions[i]) * rounds;
+        if (ops > INT32_MAX) ops = INT32_MAX;
     }
     return ops;
 }

@@ -52,3 +52,6 @@ def rows(a: T.Tensor[[16384, 8192], T.float16], x: T.Tensor[[8192], T.float16]):
     return o
 END
 $TILEC rows.tile --arch=sm_90a --ptxas=none -Rperf -o rows.o 2>&1 | sed -n "s/.*loads are made \([0-9]*\) iterations ahead.*/copies beside: \1/p" | sort -u
+# So many iterations at a time as no number counts are much code.
+sed 's/work: int,/work: int32,/; s/float32$/float32, int32/; s/unroll="all"/unroll=2 ** 61/' sums.tile > counted.tile
+$TILEC counted.tile --arch=sm_90a --ptxas=none -Rperf -o sums.o --export "sums = sums" 2>&1 | sed -n "s/.*loads are made \([0-9]*\) iterations ahead.*/counted: \1/p" | sort -u
