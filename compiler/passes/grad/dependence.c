@@ -104,21 +104,30 @@ const Op *allocation_of(const Op *op)
     return NULL;
 }
 
-typedef struct Writers {
-    const Op *allocation, *around; /* of a read: the op of the allocation's region that it is in */
-    bool found;
-} Writers;
+typedef struct Moving {
+    Grad *grad;
+    Map seen;             /* regions whose allocations' writers are noted */
+    Map writers;          /* an allocation -> the last op of its region that writes it, or in it */
+    const Region *region; /* whose allocations are looked at */
+} Moving;
 
-static void find_writer(Op *op, void *context)
+/* The op of the region that has this one in it. */
+static Op *op_in(const Region *region, const Op *op)
 {
-    Writers *writers = context;
-    const Op *allocation = writers->allocation;
-    if (!(op_info(op->code)->traits & WRITES) || op == allocation || op->region_count ||
-        allocation_of(op) != allocation)
-        return;
-    const Op *at = op;
-    while (at->parent != allocation->parent) at = at->parent->parent;
-    writers->found |= at == writers->around || op_comes_before(writers->around, at);
+    while (op->parent != region) op = op->parent->parent;
+    return (Op *)(uintptr_t)op;
+}
+
+static void note_writer(Op *op, void *context)
+{
+    Moving *moving = context;
+    if (!(op_info(op->code)->traits & WRITES) || op->region_count) return;
+    const Op *allocation = allocation_of(op);
+    if (!allocation || op == allocation || allocation->parent != moving->region) return;
+    Op *at = op_in(moving->region, op);
+    const Op *last = map_get(&moving->writers, allocation);
+    if (!last || op_comes_before(last, at))
+        map_set(moving->grad->arena, &moving->writers, allocation, at);
 }
 
 /* What nobody asks an atomic for may be anything. */
@@ -130,18 +139,27 @@ static bool reads(const Op *op)
 
 static void look_at(Op *op, void *context)
 {
-    Grad *grad = context;
-    if (!reads(op)) return;
-    const Op *allocation = allocation_of(op);
+    Moving *moving = context;
+    Grad *grad = moving->grad;
+    const Op *allocation = reads(op) ? allocation_of(op) : NULL;
     if (!allocation || allocation->parent == op->parent) return;
-    Writers writers = {.allocation = allocation, .around = op};
-    while (writers.around->parent != allocation->parent)
-        writers.around = writers.around->parent->parent;
-    region_visit(allocation->parent, find_writer, &writers);
-    if (writers.found) vec_push(grad->arena, &grad->moving, op);
+    moving->region = allocation->parent;
+    if (!map_has(&moving->seen, moving->region)) {
+        map_set(grad->arena, &moving->seen, moving->region, moving);
+        region_visit(allocation->parent, note_writer, moving);
+    }
+    const Op *last = map_get(&moving->writers, allocation), *around = op_in(moving->region, op);
+    if (!last || (last != around && !op_comes_before(around, last))) return;
+    for (Region *in = op->parent; in != moving->region; in = in->parent->parent) {
+        OpVec *of = map_get(&grad->moving, in);
+        if (!of) of = arena_new_of(grad->arena, OpVec);
+        vec_push(grad->arena, of, op);
+        map_set(grad->arena, &grad->moving, in, of);
+    }
 }
 
 void find_moving(Grad *grad, Region *region)
 {
-    region_visit(region, look_at, grad);
+    Moving moving = {.grad = grad};
+    region_visit(region, look_at, &moving);
 }

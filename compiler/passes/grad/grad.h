@@ -12,7 +12,7 @@
 #ifndef TILEC_PASSES_GRAD_GRAD_H
 #define TILEC_PASSES_GRAD_GRAD_H
 
-#include "base/vec.h"
+#include "ir/op_vec.h"
 #include "passes/pass.h"
 
 typedef enum Part { PART_TOTAL, PART_OWN, PARTS } Part;
@@ -40,21 +40,21 @@ typedef struct Grad {
     Kernel *kernel;
     const Target *target;
     Arena *arena;
-    Builder builder;   /* at the end of a region of the new launch */
-    Map primal;        /* value of the program -> where it was replayed last */
-    Map gradients;     /* pointer parameter -> that of its gradient */
-    Map memories;      /* shared tile or local array of the program -> that of its adjoint */
-    Map depends;       /* scalars of the program that threads have each for itself */
-    Map effects;       /* ops that the gradient is written by */
-    Map rewritten;     /* pointer parameters that are read, or written more than once */
-    Map retained;      /* pointer parameters whose gradient stays when they are overwritten */
-    Map clears;        /* effects that set to zero what an adjoint was taken from */
-    Map settled;       /* reads of what the program has written that are right so */
-    Map lasting;       /* reads of parameters that nothing behind them writes to */
-    Map records;       /* a loop of the program -> where what it carries is kept */
-    Map rereads;       /* reads of that */
+    Builder builder; /* at the end of a region of the new launch */
+    Map primal;      /* value of the program -> where it was replayed last */
+    Map gradients;   /* pointer parameter -> that of its gradient */
+    Map memories;    /* shared tile or local array of the program -> that of its adjoint */
+    Map depends;     /* scalars of the program that threads have each for itself */
+    Map effects;     /* ops that the gradient is written by */
+    Map rewritten;   /* pointer parameters that are read, or written more than once */
+    Map retained;    /* pointer parameters whose gradient stays when they are overwritten */
+    Map clears;      /* effects that set to zero what an adjoint was taken from */
+    Map settled;     /* reads of what the program has written that are right so */
+    Map lasting;     /* reads of parameters that nothing behind them writes to */
+    Map records;     /* a loop of the program -> where what it carries is kept */
+    Map rereads;     /* reads of that */
+    Map moving;      /* region -> OpVec: reads of outer memory that is written then, or later */
     VEC(struct Records *) all_records;
-    VEC(Op *) moving;   /* reads whose memory is written while their region runs, or behind it */
     VEC(Stale) stale;   /* those that were replayed */
     VEC(Op *) products; /* launches that are one sum of products each */
     Scope *scope;

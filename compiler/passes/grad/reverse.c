@@ -28,12 +28,11 @@ static const Row rows[OP_COUNT] = {
 /* Memory of the region itself is written again, too, before it is read. */
 static void note_stale(Grad *grad, const Region *region)
 {
-    for (size_t i = 0; i < grad->moving.count; i++) {
-        Op *read = grad->moving.data[i];
+    const OpVec *moving = map_get(&grad->moving, region);
+    for (size_t i = 0; moving && i < moving->count; i++) {
+        Op *read = moving->data[i];
         const Value *copy = map_get(&grad->primal, read->results);
-        if (!region_holds(region, read->parent) || !copy || !copy->op) continue;
-        if (!region_holds(region, allocation_of(read)->parent))
-            vec_push(grad->arena, &grad->stale, ((Stale){read, copy->op}));
+        if (copy && copy->op) vec_push(grad->arena, &grad->stale, ((Stale){read, copy->op}));
     }
 }
 
