@@ -1,7 +1,6 @@
 /* loop.c: see loop.h. */
 #include "passes/analysis/loop.h"
 
-#include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 
 int64_t loop_trips(const Op *loop)
@@ -40,6 +39,66 @@ int64_t loop_last(const Op *loop)
         return -1;
     return begin + (trips - 1) * step;
 }
+
+/* ---- how many iterations there are at most ---- */
+
+/* Extremes within extremes that are looked through: of each, both sides. */
+enum { EXTREMES_DEPTH = 4 };
+
+static const Op *made_by(const Value *value, OpCode code)
+{
+    return value->op && value->op->code == code ? value->op : NULL;
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* By ranges alone, or, of quotients by one number, by what is divided: ceil(high / divisor). */
+static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value *end)
+{
+    const Op *last = made_by(end, OP_floordiv), *first = made_by(begin, OP_floordiv);
+    int64_t low, high, divisor;
+    if (last && first && operand(last, b) == operand(first, b) &&
+        value_constant(operand(last, b), &divisor) && divisor > 0 &&
+        facts_likely_difference(facts, operand(last, a), operand(first, a), &low, &high) &&
+        high < INT32_MAX)
+        return high > 0 ? (high + divisor - 1) / divisor : 0;
+    const int64_t from = facts_of(facts, begin).low, to = facts_of(facts, end).high;
+    return to < INT32_MAX && from > INT32_MIN ? to - from : INT32_MAX;
+}
+
+/* How far `end` is behind `begin` at most; INT32_MAX: nothing is known. A window that moves with
+ * the block's index begins and ends at extremes of where it would and of where the whole does:
+ * what is known of any of those. A loop may count from 0 to the difference of the two. */
+static int64_t most_between(FactTable *facts, const Value *begin, const Value *end, int deep)
+{
+    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max),
+             *rest = made_by(end, OP_sub);
+    int64_t from;
+    if (rest && value_constant(begin, &from) && from == 0)
+        return most_between(facts, operand(rest, b), operand(rest, a), deep);
+    if (deep < EXTREMES_DEPTH && least)
+        return lesser(most_between(facts, begin, operand(least, a), deep + 1),
+                      most_between(facts, begin, operand(least, b), deep + 1));
+    if (deep < EXTREMES_DEPTH && most)
+        return lesser(most_between(facts, operand(most, a), end, deep + 1),
+                      most_between(facts, operand(most, b), end, deep + 1));
+    return most_by_ranges(facts, begin, end);
+}
+
+int64_t loop_most_trips(FactTable *facts, const Op *loop)
+{
+    const Value *end = operand(loop, end);
+    if (loop_condition(loop)) end = operand(end->op, a);
+    const int64_t all = most_between(facts, operand(loop, begin), end, 0);
+    int64_t step = 1;
+    value_constant(operand(loop, step), &step);
+    return all < INT32_MAX ? all / step : 0;
+}
+
+/* ---- values ahead ---- */
 
 static ValueAnswer is_unforeseen(const Value *value, void *context)
 {

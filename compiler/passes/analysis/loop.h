@@ -2,10 +2,12 @@
 #ifndef TILEC_PASSES_ANALYSIS_LOOP_H
 #define TILEC_PASSES_ANALYSIS_LOOP_H
 
-#include "ir/ir.h"
+#include "passes/analysis/ranges.h"
 
 /* How often it runs; 0 if that is not known, or never. */
 int64_t loop_trips(const Op *loop);
+/* How often at most, as if nothing wrapped: for who may be wrong; 0: nothing is known. */
+int64_t loop_most_trips(FactTable *facts, const Op *loop);
 /* What does not hold in blocks where it has no iterations, as they store nothing (empty_blocks.c);
  * NULL: there are no such. */
 Value *loop_condition(const Op *loop);

@@ -10,7 +10,7 @@ typedef struct Loop {
     const Op *buffers[TILES]; /* shared_allocs */
     int count;
     bool takes, fills; /* stages of another group, for one */
-    bool by_unit;      /* it is TMA that fills them */
+    bool by_tma;       /* it is TMA that fills them */
     bool copies;
     int64_t waits; /* until so many groups of copies are in flight; -1: it does not */
 } Loop;
@@ -30,7 +30,7 @@ static void look_at(Loop *loop, const Op *op)
         note_buffer(loop, op->operands[i]);
     loop->takes |= op->code == OP_consumer_wait;
     loop->fills |= op->code == OP_producer_commit || op->code == OP_producer_acquire;
-    loop->by_unit |= op->code == OP_consumer_wait && op_attr(op, ATTR_tma);
+    loop->by_tma |= op->code == OP_consumer_wait && op_attr(op, ATTR_tma);
     loop->copies |= op->code == OP_copy_async;
     if (op->code == OP_copy_wait) loop->waits = op_int(op, ATTR_count, 0);
 }
@@ -44,7 +44,7 @@ static void find_producers(Op *op, void *context)
 static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
 {
     int producers = 0;
-    if (loop->by_unit) return "filled by TMA loads";
+    if (loop->by_tma) return "filled by TMA loads";
     if (loop->takes) {
         kernel_visit(kernel, find_producers, &producers);
         buf_printf(out, "filled by %d producer threads with cp.async", producers);

@@ -84,7 +84,7 @@ Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages)
 void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer)
 {
     buffer->stages = multi_buffer_alloc(builder, buffer->alloc, pipeline->stages);
-    if (pipeline->by_tensor) lay_out(pipeline, buffer);
+    if (pipeline->by_tma) lay_out(pipeline, buffer);
 }
 
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
@@ -211,19 +211,18 @@ Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuf
     Value *operands[5 + TYPE_RANK];
     const Op *copy = buffer->copy;
     const int tile = operand_index(copy, tile);
-    const bool by_tensor = pipeline->by_tensor && filled[0];
+    const bool by_tma = pipeline->by_tma && filled[0];
     int count = 0;
     builder->span = copy->span;
     for (int o = 0; o < copy->operand_count; o++) {
         operands[count++] = o == tile ? multi_buffer_stage(pipeline, builder, buffer, filled[1])
                                       : value_copy_slice(builder, copy->operands[o], region, map);
-        for (int i = 0; i < 2 && o == tile && by_tensor; i++) operands[count++] = filled[i];
+        for (int i = 0; i < 2 && o == tile && by_tma; i++) operands[count++] = filled[i];
     }
     if (which) operands[count++] = which;
-    Op *begun =
-        build_op(builder, by_tensor ? OP_tma_load : OP_copy_async, count, operands, 0, NULL);
+    Op *begun = build_op(builder, by_tma ? OP_tma_load : OP_copy_async, count, operands, 0, NULL);
     op_keep_attrs(begun, copy);
-    if (which) op_set_int(begun, by_tensor ? ATTR_multicast : ATTR_masked, 1);
+    if (which) op_set_int(begun, by_tma ? ATTR_multicast : ATTR_masked, 1);
     op_set_int(begun, ATTR_stages, pipeline->stages);
     return begun;
 }
@@ -240,8 +239,9 @@ static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *st
     build_op(builder, OP_copy_commit, 0, NULL, 0, NULL);
 }
 
-/* In a loop that runs the end is behind the beginning. */
-static Value *goes_on(const Pipeline *pipeline, Builder *builder, Value *index)
+/* By the end less so many steps, which does not wrap: in a loop that runs it is behind the
+ * beginning. */
+static Value *has_iteration_ahead(const Pipeline *pipeline, Builder *builder, Value *index)
 {
     const Op *loop = pipeline->loop;
     Builder outside = builder_before(pipeline->loop);
@@ -257,7 +257,7 @@ static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *i
     const bool by_threads = pipeline->filling == FILLED_BY_THREADS,
                counts_down = by_threads && index == loop->regions[0]->arguments[0] &&
                              loop_counts_to(loop, operand(loop, begin), -pipeline->ahead);
-    Value *exists = counts_down ? goes_on(pipeline, builder, index) : NULL;
+    Value *exists = counts_down ? has_iteration_ahead(pipeline, builder, index) : NULL;
     Value *later = loop_ahead(builder, index, operand(loop, step), iterations);
     if (!exists) exists = loop_has_iteration(loop, builder, index, iterations, later);
     Map map = {0};
@@ -278,7 +278,7 @@ static void make_stages(Pipeline *pipeline)
         Builder builder = buffer->is_shared ? builder_after(buffer->alloc) : before;
         multi_buffer_make_stages(pipeline, &builder, buffer);
     }
-    if (pipeline->filling == FILLED_BY_TENSOR) multi_buffer_make_barriers(pipeline, &before);
+    if (pipeline->filling == FILLED_BY_TMA) multi_buffer_make_barriers(pipeline, &before);
 }
 
 static void begin_first_iterations(const Pipeline *pipeline)
@@ -315,8 +315,8 @@ static void take_iteration(const Pipeline *pipeline, Value *const arguments[STAG
         build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
     begin_iteration(pipeline, &builder, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
     if (by_threads) return;
-    multi_buffer_take(&builder, pipeline->channels.data[0].barriers, arguments[STAGE_READ],
-                      arguments[STAGE_FILLED], true);
+    build_consumer_wait(&builder, pipeline->channels.data[0].barriers, arguments[STAGE_READ],
+                        arguments[STAGE_FILLED], true);
 }
 
 static void yield_stages(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
@@ -363,8 +363,8 @@ static void pipeline_region(const Pass *pass, Region *region)
         plan_fit_stages(&pipeline);
         analysis_invalidate(pass->context);
         plan_loop(&pipeline, &plan);
-        if (pipeline.filling > FILLED_BY_TENSOR)
-            split(&pipeline, &plan);
+        if (pipeline.filling > FILLED_BY_TMA)
+            warp_specialize(&pipeline, &plan);
         else if (pipeline.filling != FILLED_BY_NOBODY)
             fill(&pipeline);
     }

@@ -22,8 +22,8 @@ typedef struct MultiBuffer {
 typedef struct Channel {
     Value *barriers;
     int64_t bytes;  /* of a stage of each */
-    int stage;      /* of what reads it first */
-    int last_stage; /* and last */
+    int stage;      /* the plan's, of the first op that reads it */
+    int last_stage; /* and of the last one */
 } Channel;
 
 typedef struct Pass {
@@ -36,11 +36,11 @@ typedef struct Pass {
     bool writes_any;
 } Pass;
 
-/* In which a block takes tiles of different length. */
+/* The order in which persistent blocks take tiles of unequal length. */
 typedef struct PersistentRaster {
     int dim;   /* the index of the grid along which they get shorter */
     int group; /* of other indices, at most so many are taken together; 0: there is no such index */
-    bool uneven; /* tiles are not of one length all the same */
+    bool uneven; /* lengths follow no such order */
 } PersistentRaster;
 
 /* remark_stores.c: stores of a launch, each with why it cannot be a TMA store; NULL: by itself it
@@ -63,7 +63,7 @@ void multi_buffer_remark_stores(const StoreFaults *stores);
 typedef enum Filling {
     FILLED_BY_NOBODY, /* nothing is copied ahead */
     FILLED_BY_THREADS,
-    FILLED_BY_TENSOR, /* by TMA, as one of the threads tells it */
+    FILLED_BY_TMA, /* by TMA, as one of the threads tells it */
     FILLED_BY_PRODUCERS,
     FILLED_BY_PLAN, /* by producers, for consumers whose iterations go by a Plan */
 } Filling;
@@ -73,15 +73,16 @@ typedef struct Pipeline {
     Op *loop;
     Filling filling;
     int stages;
-    int ahead;      /* iterations that copies are ahead of their use */
-    bool by_tensor; /* producers of their own copy by TMA */
-    int consumers;  /* threads that the author asks for */
-    int producers;  /* threads beside them */
+    int ahead;     /* iterations that copies are ahead of their use */
+    bool by_tma;   /* producers of their own copy by TMA */
+    int consumers; /* threads that the author asks for */
+    int producers; /* threads beside them */
     bool consumers_first;
-    int blocks;        /* that share a multiprocessor, by consumers' registers and shared memory */
-    bool sets_maxnreg; /* producers are a warpgroup, whose registers the others get */
-    int64_t registers; /* of a consumer, then */
-    bool persistent;   /* a block does the work of several */
+    int blocks;         /* that share a multiprocessor, by consumers' registers and shared memory */
+    bool sets_maxnreg;  /* producers are a warpgroup, whose registers the others get */
+    int64_t registers;  /* of a consumer, then */
+    bool persistent;    /* a block does the work of several */
+    bool reuses_stages; /* behind the loop, for the next tile of the block or of its own loops */
     PersistentRaster raster;
     bool nested;          /* within loops and branches of the author's */
     int cluster;          /* so many blocks, two, copy some of the tiles together; 0: none */
@@ -91,11 +92,9 @@ typedef struct Pipeline {
     VEC(MultiBuffer) buffers;
     Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;
-    VEC(MultiBuffer)
-    once; /* tiles that are copied before the loop, which producers do, too: multi-buffers of one
-           */
-    Value *barriers; /* of those */
-    OpVec uses;      /* of shared tiles in the launch, in order */
+    VEC(MultiBuffer) once; /* what producers copy before the loop: multi-buffers of one stage */
+    Value *barriers;       /* of those */
+    OpVec uses;            /* of shared tiles in the launch, in order */
 } Pipeline;
 
 /* An op of the loop's body, and how many iterations behind the loads' it is done. */
@@ -207,8 +206,9 @@ typedef struct PersistentTile {
 /* Makes `region` a loop over the blocks that fall to this one. */
 PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentRaster *raster,
                                 int parity);
-/* Of the loop over tiles, which is at `place`: 0 and 1 in turn. */
-Value *persistent_turn(Builder *builder, const Op *tiles, Value *place);
+/* 0 or 1 in alternation: of the wave that the tile of this number belongs to; `tiles` is the loop
+ * over them. */
+Value *persistent_wave_parity(Builder *builder, const Op *tiles, Value *number);
 /* The one tile of a block that has no others. */
 PersistentTile persistent_only(Region *region, int parity);
 /* Values of the launch that a persistent tile has its own for, into `map`. */
@@ -226,12 +226,14 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
 /* What waits until the stage is filled, by TMA or else; and what gives it back, if `given`, to the
  * block of that rank, or, if that is NULL, to this one. */
-void multi_buffer_take(Builder *builder, Value *barriers, Value *stage, Value *parity, bool by_tma);
-void multi_buffer_give(Builder *builder, Value *barriers, Value *stage, Value *given, Value *rank);
+void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value *parity,
+                         bool by_tma);
+void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Value *given,
+                            Value *rank);
 
 /* Lets producers fill the multi-buffers of the loop, whose only work is a product, or of one that
  * has a plan. */
-void split(Pipeline *pipeline, Plan *plan);
+void warp_specialize(Pipeline *pipeline, Plan *plan);
 /* The barriers of the channels' stages, made where the builder is. */
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder);
 /* A loop that goes through stages: behind its index it carries the stage and the parity, which

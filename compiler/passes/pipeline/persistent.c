@@ -12,39 +12,40 @@
 
 /* ---- a tile ---- */
 
-Value *persistent_turn(Builder *builder, const Op *tiles, Value *number)
+Value *persistent_wave_parity(Builder *builder, const Op *tiles, Value *number)
 {
     Value *first = build2(builder, OP_sub, number, operand(tiles, begin));
     return build2(builder, OP_and, build2(builder, OP_div, first, operand(tiles, step)),
                   multi_buffer_number(builder, 1));
 }
 
-/* Every other turn is taken the other way round, so that who had the longest tile of one has the
- * shortest of the next; not the last one, where there are fewer tiles than blocks. */
-static Value *turn_round(Builder *builder, const Op *loop, Value *number)
+/* Every other wave is taken in reverse, so that the block that had the longest tile of one has the
+ * shortest of the next; not the last wave, if it has fewer tiles than there are blocks. */
+static Value *reverse_odd_waves(Builder *builder, const Op *loop, Value *number)
 {
     Value *blocks = operand(loop, step), *one = multi_buffer_number(builder, 1);
     Value *first = build2(builder, OP_sub, number, operand(loop, begin));
-    Value *turn = persistent_turn(builder, loop, number);
+    Value *odd = persistent_wave_parity(builder, loop, number);
     Value *last = build2(builder, OP_sub, build2(builder, OP_add, first, blocks), one);
     Value *whole = build_cmp(builder, "lt", last, operand(loop, end));
-    Value *turns = build2(builder, OP_and,
-                          build_cmp(builder, "ne", turn, multi_buffer_number(builder, 0)), whole);
-    return build3(builder, OP_select, turns, build2(builder, OP_sub, last, operand(loop, begin)),
+    Value *reverses = build2(builder, OP_and,
+                             build_cmp(builder, "ne", odd, multi_buffer_number(builder, 0)), whole);
+    return build3(builder, OP_select, reverses, build2(builder, OP_sub, last, operand(loop, begin)),
                   number);
 }
 
-/* Where lengths follow from where in the grid a tile is, a block would get those of the same place
- * again and again: each whole turn is moved on, by as much as makes all tiles of a turn, and those,
- * an odd number, as extents of grids are even. */
-static Value *move_on(Builder *builder, const Op *loop, Value *number)
+/* Where the length of a tile follows from its place in the grid, a block would get the same lengths
+ * in each wave. So each whole wave is rotated by one block more than the one before it, or by two
+ * if the number of blocks is odd: a block's next tile is an odd number of tiles further then, and
+ * no multiple of a grid's extent, as those are even. */
+static Value *rotate_waves(Builder *builder, const Op *loop, Value *number)
 {
     Value *blocks = operand(loop, step), *block = operand(loop, begin);
     Value *one = multi_buffer_number(builder, 1);
     Value *first = build2(builder, OP_sub, number, block);
-    Value *turn = build2(builder, OP_div, first, blocks);
+    Value *wave = build2(builder, OP_div, first, blocks);
     Value *each = build2(builder, OP_add, build2(builder, OP_and, blocks, one), one);
-    Value *moved = build2(builder, OP_add, block, build2(builder, OP_mul, turn, each));
+    Value *moved = build2(builder, OP_add, block, build2(builder, OP_mul, wave, each));
     Value *place = build2(builder, OP_add, first, build2(builder, OP_rem, moved, blocks));
     Value *whole =
         build_cmp(builder, "le", build2(builder, OP_add, first, blocks), operand(loop, end));
@@ -52,7 +53,7 @@ static Value *move_on(Builder *builder, const Op *loop, Value *number)
 }
 
 /* Other indices that are taken together: as many as L2 holds, or fewer, so that their tiles make an
- * even number of turns, if they can. */
+ * even number of waves, if they can. */
 static Value *find_group(Builder *builder, const PersistentRaster *raster, Value *extent,
                          Value *blocks)
 {
@@ -131,9 +132,10 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
     tile.parity = tile.region->arguments[2];
     Builder inside = builder_at_end(tile.region, launch->span);
     if (group)
-        find_balanced_index(&inside, &tile, raster->dim, group, turn_round(&inside, loop, number));
+        find_balanced_index(&inside, &tile, raster->dim, group,
+                            reverse_odd_waves(&inside, loop, number));
     else
-        find_index(&inside, &tile, raster->uneven ? move_on(&inside, loop, number) : number);
+        find_index(&inside, &tile, raster->uneven ? rotate_waves(&inside, loop, number) : number);
     tile.yield = build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
     return tile;
 }

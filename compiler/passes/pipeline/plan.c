@@ -664,7 +664,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
 {
     *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
     const char *fault = fault_of_body(plan);
-    if (!fault) fault = fault_of_split_by_plan(pipeline);
+    if (!fault) fault = fault_of_warp_specialize_by_plan(pipeline);
     if (fault) return fault;
     flatten_branches(pipeline->loop->regions[0]);
     find_steps(plan);

@@ -12,11 +12,13 @@ void plan_fit_stages(Pipeline *pipeline); /* no more than a block has the memory
 /* Whether the copy is one of those that are ahead. */
 bool multi_buffer_has(const Pipeline *pipeline, const Op *copy);
 /* TMA can do the copy, or all of an iteration's copies, to stages that are laid out so. */
-bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer);
-bool are_by_tensor(const Pipeline *pipeline);
+bool is_by_tma(const Pipeline *pipeline, const MultiBuffer *buffer);
+bool are_by_tma(const Pipeline *pipeline);
 /* Says of the loop's copies, which are by cp.async, why they are no TMA loads: `fault` is that of
  * a loop where all of them could be. */
 void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault);
+/* Whether a copy that no loop makes ahead goes through threads' registers, not by cp.async. */
+bool plan_copies_by_threads(const Pass *pass, const Op *copy);
 
 /* ---- plan_loop.c: what is done for the loop that has them ---- */
 
@@ -47,22 +49,22 @@ bool is_steady_load(const Pass *pass, const Op *op);
 
 /* ---- plan_roles.c: which warps do it ---- */
 
-/* Why no thread that computes may have TMA fill the multi-buffers, or NULL, and that. */
+/* NULL, or why no thread that computes may tell TMA to fill the multi-buffers. */
 const char *fault_of_fill(const Pipeline *pipeline);
-/* Why warps of their own may not fill the multi-buffers of the loop, whose only work is `dot`;
- * NULL: they may. */
-const char *fault_of_split(Pipeline *pipeline, const Op *dot);
+/* NULL, or why producer warps may not fill the multi-buffers of the loop, whose only work is `dot`.
+ */
+const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot);
 /* The same for a loop with a plan. */
-const char *fault_of_split_by_plan(Pipeline *pipeline);
+const char *fault_of_warp_specialize_by_plan(Pipeline *pipeline);
 /* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
-/* Whether the producers have registers to give away, where a thread needs so many: NULL, or why
- * they cost more than they gain; how many the others have then. */
+/* Divides registers between producers and consumers, which need so many each: NULL, or why
+ * producers cost more than they gain. And how many a consumer has then. */
 const char *share_registers(Pipeline *pipeline, int64_t needed);
 int64_t registers_left(const Pipeline *pipeline);
-/* Whether blocks do the work of several, for iterations of so many cycles. */
-void plan_turns(Pipeline *pipeline, int64_t cycles);
-/* What is left to say of producers and consumers, when all else is planned. */
+/* Whether blocks are persistent, whose iterations take so many cycles. */
+void plan_persistence(Pipeline *pipeline, int64_t cycles);
+/* How many producers there are, and where they stand, when all else is planned. */
 void plan_groups(Pipeline *pipeline);
 
 #endif

@@ -1,4 +1,4 @@
-/* plan_buffers.c: which tiles a loop copies ahead, and by what.
+/* plan_buffers.c: which tiles a loop copies ahead, and by what; and by what other copies are made.
  *
  * A tile is made a multi-buffer where its copy is all that writes it in the loop, comes before what
  * reads it, and goes by the loop's variable and by what is known before the loop. */
@@ -267,26 +267,59 @@ static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buf
                           tile->rank <= 2 ? multi_buffer_layout(pipeline, buffer, tile) : NULL);
 }
 
-bool is_by_tensor(const Pipeline *pipeline, const MultiBuffer *buffer)
+bool is_by_tma(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
     return !fault_of_tma(pipeline, buffer);
 }
 
-bool are_by_tensor(const Pipeline *pipeline)
+bool are_by_tma(const Pipeline *pipeline)
 {
     bool all = true;
     for (size_t i = 0; i < pipeline->buffers.count; i++)
-        all = all && is_by_tensor(pipeline, &pipeline->buffers.data[i]);
+        all = all && is_by_tma(pipeline, &pipeline->buffers.data[i]);
     return all;
 }
 
 void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault)
 {
     if (!pipeline->pass->kernel->wants_remarks) return;
-    const char *others = are_by_tensor(pipeline) ? fault : "another copy of its loop cannot be one";
+    const char *others = are_by_tma(pipeline) ? fault : "another copy of its loop cannot be one";
     for (size_t i = 0; i < pipeline->buffers.count; i++) {
         const char *own = fault_of_tma(pipeline, &pipeline->buffers.data[i]);
         kernel_remark(pipeline->pass->kernel, pipeline->buffers.data[i].copy->span,
                       "a copy not by TMA load: %s", own ? own : others);
     }
+}
+
+/* ---- copies that no loop makes ahead ---- */
+
+static bool is_in_loop(const Op *op)
+{
+    return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
+}
+
+static bool is_small(const Op *copy)
+{
+    return type_bytes(operand(copy, tile)->type) <=
+           (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
+}
+
+/* Where the tiles of a loop's products leave threads registers for what is copied, ptxas says. */
+static bool may_hold(const Pass *pass, const Op *copy)
+{
+    const Op *loop = op_enclosing(copy, OP_for);
+    if (!loop || !loop_products(loop)) return true;
+    pass->kernel->uses |= MAY_HOLD;
+    return !target_has(pass->target, HAS_CP_ASYNC) || target_has(pass->target, MAY_HOLD);
+}
+
+/* In a loop small tiles go through registers, where the next ones can be fetched ahead. In a branch
+ * nothing is: there those do of which a thread has less than cp.async moves at a time, as loads are
+ * in flight together without being waited for together. Groups take their branch each time. */
+bool plan_copies_by_threads(const Pass *pass, const Op *copy)
+{
+    const int64_t bytes = type_bytes(operand(copy, tile)->type), threads = op_threads(copy).count;
+    const Op *around = copy->parent->parent;
+    if (!is_in_loop(copy) || !is_small(copy) || !may_hold(pass, copy)) return false;
+    return around->code != OP_if || is_group(around) || bytes < ACCESS_BYTES * threads;
 }

@@ -29,7 +29,7 @@ typedef struct Writer {
     Map made[STAGES];                      /* a value of the text -> what it is, in the stage */
     Map waited;                            /* sums in flight -> those that were waited for */
     Value *stage[STAGES], *parity[STAGES]; /* that the stage reads */
-    Map taken, given;                      /* channels */
+    Map filled, released;                  /* channels: waited for already; given back */
     Map read;                              /* steps that are done with what they read */
     VEC(Flight) flights;
 } Writer;
@@ -62,22 +62,22 @@ static const Channel *channel_of(const Writer *writer, size_t buffer)
     return &pipeline->channels.data[pipeline->buffers.data[buffer].channel];
 }
 
-static void take_channel(Writer *writer, const Channel *channel)
+static void wait_for_channel(Writer *writer, const Channel *channel)
 {
-    if (map_has(&writer->taken, channel)) return;
-    map_set(arena_of(writer), &writer->taken, channel, (void *)(uintptr_t)channel);
-    multi_buffer_take(&writer->builder, channel->barriers, writer->stage[channel->stage],
-                      writer->parity[channel->stage], true);
+    if (map_has(&writer->filled, channel)) return;
+    map_set(arena_of(writer), &writer->filled, channel, (void *)(uintptr_t)channel);
+    build_consumer_wait(&writer->builder, channel->barriers, writer->stage[channel->stage],
+                        writer->parity[channel->stage], true);
 }
 
 /* The stages that the step reads are filled, and stand for the tiles. */
-static void take_stages(Writer *writer, Step step)
+static void wait_for_stages(Writer *writer, Step step)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
     for (size_t r = 0; r < pipeline->buffers.count; r++)
         if (plan_reads(step.op, pipeline->buffers.data[r].alloc) &&
             channel_of(writer, r)->stage == step.stage)
-            take_channel(writer, channel_of(writer, r));
+            wait_for_channel(writer, channel_of(writer, r));
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
         if (plan_reads(step.op, buffer->alloc))
@@ -108,18 +108,19 @@ static bool is_done_with(const Writer *writer, const Channel *channel)
     return true;
 }
 
-static void give_stages(Writer *writer, const Op *op)
+static void release_stages(Writer *writer, const Op *op)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
     map_set(arena_of(writer), &writer->read, op, (void *)(uintptr_t)op);
     for (size_t c = 0; c < pipeline->channels.count; c++) {
         const Channel *channel = &pipeline->channels.data[c];
         if (!reads_channel(writer, op, channel) || !is_done_with(writer, channel) ||
-            map_has(&writer->given, channel))
+            map_has(&writer->released, channel))
             continue;
-        map_set(arena_of(writer), &writer->given, channel, (void *)(uintptr_t)channel);
-        multi_buffer_give(&writer->builder, channel->barriers, writer->stage[channel->last_stage],
-                          build_const(&writer->builder, DTYPE_b1, 1), NULL);
+        map_set(arena_of(writer), &writer->released, channel, (void *)(uintptr_t)channel);
+        build_consumer_release(&writer->builder, channel->barriers,
+                               writer->stage[channel->last_stage],
+                               build_const(&writer->builder, DTYPE_b1, 1), NULL);
     }
 }
 
@@ -141,7 +142,7 @@ static void wait_for(Writer *writer, size_t count)
     op_set_int(wait, ATTR_count, (int64_t)(writer->flights.count - count));
     for (int i = 0; i < wait->result_count; i++)
         map_set(arena_of(writer), &writer->waited, sums.data[i], &wait->results[i]);
-    for (size_t i = 0; i < count; i++) give_stages(writer, writer->flights.data[i].dot);
+    for (size_t i = 0; i < count; i++) release_stages(writer, writer->flights.data[i].dot);
     for (size_t i = count; i < writer->flights.count; i++)
         writer->flights.data[i - count] = writer->flights.data[i];
     writer->flights.count -= count;
@@ -266,7 +267,7 @@ static void write_step(Writer *writer, Step step)
     writer->builder.span = step.op->span;
     if (is_async) need_registers(writer, step);
     wait_for_readers(writer, step.op);
-    take_stages(writer, step);
+    wait_for_stages(writer, step);
     forget_operands(writer, step);
     need_operands(writer, step.stage, step.op);
     writer->builder.span = step.op->span;
@@ -276,7 +277,7 @@ static void write_step(Writer *writer, Step step)
         vec_push(arena_of(writer), &writer->flights,
                  ((Flight){step.op, step.stage, &made->results[0]}));
     } else {
-        give_stages(writer, step.op);
+        release_stages(writer, step.op);
     }
     know_carried(writer, step.stage, step.op);
 }

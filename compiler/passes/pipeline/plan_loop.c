@@ -227,7 +227,7 @@ static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
     for (size_t i = 0; i < pipeline->buffers.count; i++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[i];
         const int64_t bytes = type_bytes(operand(buffer->copy, tile)->type);
-        if (is_by_tensor(pipeline, buffer))
+        if (is_by_tma(pipeline, buffer))
             vec_push(pass->arena, &others.buffers, *buffer);
         else if (bytes > ACCESS_BYTES * op_threads(buffer->copy).count)
             return;
@@ -235,7 +235,7 @@ static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
     if (!others.buffers.count || others.buffers.count == pipeline->buffers.count) return;
     for (size_t i = 0; i < pipeline->buffers.count; i++) {
         Op *copy = pipeline->buffers.data[i].copy;
-        if (is_by_tensor(pipeline, &pipeline->buffers.data[i])) continue;
+        if (is_by_tma(pipeline, &pipeline->buffers.data[i])) continue;
         map_set(pass->arena, &others.by_threads, copy, copy);
         vec_push(pass->arena, loads, single_copy_by_threads(pass, copy));
     }
@@ -288,7 +288,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     }
     plan_explain(plan);
     pipeline->pass->kernel->uses |= plan->count > 1 ? MAY_OVERLAP | MAY_PLAN : MAY_PLAN;
-    plan_turns(pipeline, plan->cycles);
+    plan_persistence(pipeline, plan->cycles);
     return true;
 }
 
@@ -305,9 +305,9 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
         return "no other block multiplies while a thread begins the loads";
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         pipeline->buffers.data[i].is_plain = !has_k_in_rows(dot, &pipeline->buffers.data[i]);
-    pipeline->by_tensor = are_by_tensor(pipeline);
+    pipeline->by_tma = are_by_tma(pipeline);
     const char *fault = fault_of_fill(pipeline);
-    if (fault) pipeline->by_tensor = false;
+    if (fault) pipeline->by_tma = false;
     return fault;
 }
 
@@ -339,7 +339,7 @@ static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool s
 static bool plan_wgmma(Pipeline *pipeline, Op *dot)
 {
     Kernel *kernel = pipeline->pass->kernel;
-    const char *whole = fault_of_split(pipeline, dot);
+    const char *whole = fault_of_warp_specialize(pipeline, dot);
     if (whole)
         kernel_remark(kernel, pipeline->loop->span, "a loop without producer warps: %s", whole);
     else
@@ -377,7 +377,7 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
     if (splits) return FILLED_BY_PRODUCERS;
     if (!any && plan_products(pipeline, plan)) return FILLED_BY_PLAN;
     const char *fault = dot ? fault_of_fill(pipeline) : fault_of_threads(pipeline, any);
-    if (!fault) return FILLED_BY_TENSOR;
+    if (!fault) return FILLED_BY_TMA;
     multi_buffer_remark_copies(pipeline, fault);
     add_stage(pipeline);
     return FILLED_BY_THREADS;

@@ -41,17 +41,21 @@ static bool is_known(const Pipeline *pipeline, const Value *value)
     return !value_finds(value, is_unknown, (Pipeline *)(uintptr_t)pipeline);
 }
 
-/* Each thread could find out by itself where each iteration copies from. */
+/* Each thread could find out by itself where it is copied from. */
+static bool is_source_known(const Pipeline *pipeline, const Op *copy)
+{
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != operand_index(copy, tile) && !is_known(pipeline, copy->operands[i])) return false;
+    return true;
+}
+
+/* That of each iteration's copies, and how many iterations there are. */
 static bool are_known(const Pipeline *pipeline)
 {
     for (int i = 0; i < 3; i++)
         if (!is_known(pipeline, pipeline->loop->operands[i])) return false;
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        const Op *copy = pipeline->buffers.data[r].copy;
-        for (int i = 0; i < copy->operand_count; i++)
-            if (i != operand_index(copy, tile) && !is_known(pipeline, copy->operands[i]))
-                return false;
-    }
+    for (size_t r = 0; r < pipeline->buffers.count; r++)
+        if (!is_source_known(pipeline, pipeline->buffers.data[r].copy)) return false;
     return true;
 }
 
@@ -102,7 +106,7 @@ static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
 static const char *fault_of_nest(const Pipeline *pipeline)
 {
     OpVec levels = {0};
-    if (!pipeline->by_tensor) return "the loop is within another one, or a branch";
+    if (!pipeline->by_tma) return "the loop is within another one, or a branch";
     plan_levels(pipeline, pipeline->pass->launch, &levels);
     for (size_t i = levels.count; i-- > 0;) {
         const char *fault = fault_of_level(pipeline, levels.data[i]);
@@ -176,7 +180,7 @@ static int64_t registers_for(const Pipeline *pipeline, int threads)
 static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
 {
     const int consumers = pipeline->consumers;
-    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tensor &&
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tma &&
            is_alone(pipeline) && consumers % WARPGROUP_SIZE == 0 &&
            consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
            registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP_SIZE);
@@ -194,7 +198,7 @@ static int64_t consumer_registers(const Pipeline *pipeline)
 /* One, or as few as have not more than COST_PRODUCER_COPIES a round to begin each. */
 static int producers_of(const Pipeline *pipeline)
 {
-    if (pipeline->by_tensor) return 1;
+    if (pipeline->by_tma) return 1;
     const int64_t bytes = multi_buffer_bytes(pipeline);
     int threads = WARP_SIZE;
     while ((int64_t)threads * COST_PRODUCER_COPIES * ACCESS_BYTES < bytes &&
@@ -203,7 +207,7 @@ static int producers_of(const Pipeline *pipeline)
     return threads;
 }
 
-/* ---- several blocks in turn ---- */
+/* ---- persistent blocks ---- */
 
 typedef struct Room {
     const Op *loop;
@@ -335,14 +339,14 @@ static const char *fault_of_launch(const Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
     if (pipeline->nested) return "the loop is within another one, or a branch";
-    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    if (!pipeline->by_tma) return "not all copies are TMA loads";
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (launch_may_wait(launch) || op_attr(launch, ATTR_panel))
         return "they wait for others, or the author orders them";
     return has_known_grid(pipeline->pass, launch) ? NULL : "their number depends on keys";
 }
 
-static void find_turns(Pipeline *pipeline, const char *fault)
+static void set_persistent(Pipeline *pipeline, const char *fault)
 {
     pipeline->persistent = !fault;
     if (fault)
@@ -367,7 +371,7 @@ static const char *fault_of_place(const Pipeline *pipeline, bool copies)
 const char *fault_of_fill(const Pipeline *pipeline)
 {
     if (pipeline->nested) return "the loop is within another loop or a branch";
-    return pipeline->by_tensor ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
+    return pipeline->by_tma ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
 }
 
 static const char NO_ROOM[] = "shared memory has no room for stages beside the rest of the block",
@@ -376,16 +380,16 @@ static const char NO_ROOM[] = "shared memory has no room for stages beside the r
 /* Whether a producer is worth what it takes; NULL: it is. */
 static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
 {
-    if (pipeline->by_tensor)
+    if (pipeline->by_tma)
         return costs_nothing(pipeline, dot)
                    ? NULL
                    : "a producer warp's registers would cost a block on each multiprocessor";
     return is_alone(pipeline) ? NULL : "another block on the multiprocessor covers for this one";
 }
 
-const char *fault_of_split(Pipeline *pipeline, const Op *dot)
+const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
 {
-    pipeline->by_tensor = are_by_tensor(pipeline);
+    pipeline->by_tma = are_by_tma(pipeline);
     const char *fault = fault_of_place(pipeline, false);
     if (!fault) fault = fault_of_producer(pipeline, dot);
     if (fault) return fault;
@@ -396,7 +400,7 @@ const char *fault_of_split(Pipeline *pipeline, const Op *dot)
     pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
     if (pipeline->nested) return has_room(pipeline) ? NULL : NO_ROOM;
     fault = fault_of_launch(pipeline);
-    find_turns(pipeline, fault ? fault : has_room(pipeline) ? NULL : NO_ROOM_FOR_END);
+    set_persistent(pipeline, fault ? fault : has_room(pipeline) ? NULL : NO_ROOM_FOR_END);
     return NULL;
 }
 
@@ -410,10 +414,10 @@ static bool has_room_by_plan(const Pipeline *pipeline)
            pipeline->pass->target->shared_bytes;
 }
 
-const char *fault_of_split_by_plan(Pipeline *pipeline)
+const char *fault_of_warp_specialize_by_plan(Pipeline *pipeline)
 {
-    pipeline->by_tensor = are_by_tensor(pipeline);
-    if (!pipeline->by_tensor) return "not all copies are TMA loads";
+    pipeline->by_tma = are_by_tma(pipeline);
+    if (!pipeline->by_tma) return "not all copies are TMA loads";
     const char *fault = fault_of_place(pipeline, true);
     if (fault) return fault;
     if (pipeline->consumers % WARPGROUP_SIZE ||
@@ -425,11 +429,7 @@ const char *fault_of_split_by_plan(Pipeline *pipeline)
 
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
-    const Op *copy = buffer->copy;
-    bool can = is_by_tensor(pipeline, buffer);
-    for (int i = 0; i < copy->operand_count; i++)
-        can = can && (i == 1 || is_known(pipeline, copy->operands[i]));
-    return can;
+    return is_by_tma(pipeline, buffer) && is_source_known(pipeline, buffer->copy);
 }
 
 /* Of tiles that are in use in the loop; with `before`, before it, too. Producers fill the stages
@@ -513,58 +513,10 @@ static bool loads_itself(const Op *loop)
     return false;
 }
 
-/* Extremes within extremes that are looked through: of each, both sides. */
-enum { EXTREMES_DEPTH = 4 };
-
-static const Op *made_by(const Value *value, OpCode code)
-{
-    return value->op && value->op->code == code ? value->op : NULL;
-}
-
-/* By ranges alone, or, of quotients by one number, by what is divided: ceil(high / divisor). */
-static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value *end)
-{
-    const Op *last = made_by(end, OP_floordiv), *first = made_by(begin, OP_floordiv);
-    int64_t low, high, divisor;
-    if (last && first && operand(last, b) == operand(first, b) &&
-        value_constant(operand(last, b), &divisor) && divisor > 0 &&
-        facts_likely_difference(facts, operand(last, a), operand(first, a), &low, &high) &&
-        high < INT32_MAX)
-        return high > 0 ? (high + divisor - 1) / divisor : 0;
-    const int64_t from = facts_of(facts, begin).low, to = facts_of(facts, end).high;
-    return to < INT32_MAX && from > INT32_MIN ? to - from : INT32_MAX;
-}
-
-/* How far `end` is behind `begin` at most; INT32_MAX: nothing is known. A window that moves with
- * the block's index begins and ends at extremes of where it would and of where the whole does:
- * what is known of any of those. A loop may count from 0 to the difference of the two. */
-static int64_t most_between(FactTable *facts, const Value *begin, const Value *end, int deep)
-{
-    const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max),
-             *rest = made_by(end, OP_sub);
-    int64_t from;
-    if (rest && value_constant(begin, &from) && from == 0)
-        return most_between(facts, operand(rest, b), operand(rest, a), deep);
-    if (deep < EXTREMES_DEPTH && least)
-        return at_most(most_between(facts, begin, operand(least, a), deep + 1),
-                       most_between(facts, begin, operand(least, b), deep + 1));
-    if (deep < EXTREMES_DEPTH && most)
-        return at_most(most_between(facts, operand(most, a), end, deep + 1),
-                       most_between(facts, operand(most, b), end, deep + 1));
-    return most_by_ranges(facts, begin, end);
-}
-
 /* Iterations at most; 0: nothing is known. */
 static int64_t most_trips(const Pipeline *pipeline)
 {
-    const Op *loop = pipeline->loop;
-    const Value *end = operand(loop, end);
-    if (loop_condition(loop)) end = operand(end->op, a);
-    const int64_t all =
-        most_between(analysis_ranges(pipeline->pass->context), operand(loop, begin), end, 0);
-    int64_t step = 1;
-    value_constant(operand(loop, step), &step);
-    return all < INT32_MAX ? all / step : 0;
+    return loop_most_trips(analysis_ranges(pipeline->pass->context), pipeline->loop);
 }
 
 /* Copies far ahead, and several warpgroups whose work goes on beside each other, do for a long loop
@@ -636,20 +588,20 @@ static bool has_order(Pipeline *pipeline, int64_t cycles)
 
 /* A block that has a multiprocessor to itself: its producers copy for the next tile while the
  * consumers end this one. */
-void plan_turns(Pipeline *pipeline, int64_t cycles)
+void plan_persistence(Pipeline *pipeline, int64_t cycles)
 {
     const char *fault = fault_of_launch(pipeline);
     if (!fault && pipeline->blocks > 1)
         fault = "a multiprocessor runs several at a time, which cover for each other";
     if (!fault && !has_room_by_plan(pipeline)) fault = NO_ROOM_FOR_END;
     if (!fault && !has_order(pipeline, cycles)) fault = "some have more iterations than others";
-    find_turns(pipeline, fault);
+    set_persistent(pipeline, fault);
 }
 
 void plan_groups(Pipeline *pipeline)
 {
-    const bool goes_on = pipeline->persistent || pipeline->nested;
+    pipeline->reuses_stages = pipeline->persistent || pipeline->nested;
     pipeline->producers = producers_of(pipeline);
     pipeline->registers = pipeline->sets_maxnreg ? consumer_registers(pipeline) : 0;
-    pipeline->consumers_first = goes_on || is_room_beside(pipeline);
+    pipeline->consumers_first = pipeline->reuses_stages || is_room_beside(pipeline);
 }

@@ -164,7 +164,7 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *tr
 }
 
 /* Those with the most iterations come first, so that the last ones to begin are soon done. */
-static const char *turn_iteration(Kernel *kernel, Op *launch, int dim)
+static const char *reverse_blocks(Kernel *kernel, Op *launch, int dim)
 {
     Op *rest = launch_region(launch)->first;
     Builder builder = builder_before(rest);
@@ -188,7 +188,7 @@ static const char *choose_order(Kernel *kernel, Op *launch, const Traits *traits
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (launch_may_wait(launch)) return "they may wait for each other";
     if (traits->uses[0] && traits->uses[1]) return rasterize_launch(kernel, launch, traits);
-    return traits->rises >= 0 ? turn_iteration(kernel, launch, traits->rises)
+    return traits->rises >= 0 ? reverse_blocks(kernel, launch, traits->rises)
                               : "what their loops copy does not go by both of its indices";
 }
 

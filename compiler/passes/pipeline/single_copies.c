@@ -1,44 +1,13 @@
 /* single_copies.c: copies from global to shared memory that no loop makes ahead: at once, by
- * cp.async, those with nothing else between waited for together; or through registers. */
+ * cp.async, those with nothing else between waited for together; or through registers, as the
+ * planner says (plan_buffers.c). */
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/context.h"
-#include "passes/analysis/loop.h"
 
 #include <string.h>
 
 /* ---- through registers ---- */
-
-static bool is_in_loop(const Op *op)
-{
-    return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
-}
-
-static bool is_small(const Op *copy)
-{
-    return type_bytes(operand(copy, tile)->type) <=
-           (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
-}
-
-/* Where the tiles of a loop's products leave threads registers for what is copied, ptxas says. */
-static bool may_hold(const Pass *pass, const Op *copy)
-{
-    const Op *loop = op_enclosing(copy, OP_for);
-    if (!loop || !loop_products(loop)) return true;
-    pass->kernel->uses |= MAY_HOLD;
-    return !target_has(pass->target, HAS_CP_ASYNC) || target_has(pass->target, MAY_HOLD);
-}
-
-/* In a loop small tiles go through registers, where the next ones can be fetched ahead. In a branch
- * nothing is: there those do of which a thread has less than cp.async moves at a time, as loads are
- * in flight together without being waited for together. Groups take their branch each time. */
-static bool goes_through_registers(const Pass *pass, const Op *copy)
-{
-    const int64_t bytes = type_bytes(operand(copy, tile)->type), threads = op_threads(copy).count;
-    const Op *around = copy->parent->parent;
-    if (!is_in_loop(copy) || !is_small(copy) || !may_hold(pass, copy)) return false;
-    return around->code != OP_if || is_group(around) || bytes < ACCESS_BYTES * threads;
-}
 
 Op *single_copy_by_threads(const Pass *pass, const Op *copy)
 {
@@ -108,7 +77,7 @@ static void copy_at_once(Copies *copies, Op *copy)
     op_set_int(begun, ATTR_stages, 1);
     Op *next = copy->next;
     while (next && is_apart(next)) next = next->next;
-    if (!next || next->code != OP_copy || goes_through_registers(copies->pass, next) ||
+    if (!next || next->code != OP_copy || plan_copies_by_threads(copies->pass, next) ||
         meets(copies, next)) {
         build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
         build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
@@ -121,7 +90,7 @@ static void lower_copy(Op *op, void *context)
 {
     Copies *copies = context;
     if (op->code != OP_copy) return;
-    if (goes_through_registers(copies->pass, op))
+    if (plan_copies_by_threads(copies->pass, op))
         copy_through_registers(copies->pass, op);
     else
         copy_at_once(copies, op);

@@ -17,12 +17,6 @@
 
 /* ---- the groups ---- */
 
-/* Behind the loop stages are used again. */
-static bool goes_on(const Pipeline *pipeline)
-{
-    return pipeline->persistent || pipeline->nested;
-}
-
 static Region *build_group(Builder *builder, int begin, int count)
 {
     const Type *boolean = type_scalar(builder->kernel->types, DTYPE_b1);
@@ -43,14 +37,16 @@ static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
     return barriers;
 }
 
-void multi_buffer_take(Builder *builder, Value *barriers, Value *stage, Value *parity, bool by_tma)
+void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value *parity,
+                         bool by_tma)
 {
     Value *operands[3] = {barriers, stage, parity};
     Op *take = build_op(builder, OP_consumer_wait, 3, operands, 0, NULL);
     if (by_tma) op_set_int(take, ATTR_tma, 1);
 }
 
-void multi_buffer_give(Builder *builder, Value *barriers, Value *stage, Value *given, Value *rank)
+void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Value *given,
+                            Value *rank)
 {
     Value *operands[4] = {barriers, stage, given, rank};
     build_op(builder, OP_consumer_release, rank ? 4 : 3, operands, 0, NULL);
@@ -126,7 +122,7 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
 {
     Value *filled[2] = {pipeline->channels.data[channel].barriers, stage};
     Op *begun = NULL;
-    if (pipeline->by_tensor) begun = build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
+    if (pipeline->by_tma) begun = build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
     if (begun) op_set_int(begun, ATTR_bytes, pipeline->channels.data[channel].bytes);
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
@@ -186,7 +182,7 @@ static PersistentTile begin_producers(const Pipeline *pipeline, Region *group, M
     return pipeline->nested ? nest_begin(pipeline, group, 1, map) : begin_tile(pipeline, group, 1);
 }
 
-static void claim(Builder *builder, Value *barriers, Value *stage, Value *parity)
+static void build_producer_acquire(Builder *builder, Value *barriers, Value *stage, Value *parity)
 {
     build_op(builder, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
 }
@@ -201,15 +197,16 @@ static void wait_for_other(const Pipeline *pipeline, Op *tiles)
                           multi_buffer_number(&builder, 1), &tiles->results[0], &tiles->results[1]};
     Region *body = multi_buffer_stages_loop(&builder, operands)->regions[0];
     Builder inside = builder_at_end(body, tiles->span);
-    claim(&inside, pipeline->channels.data[0].barriers, body->arguments[1], body->arguments[2]);
+    build_producer_acquire(&inside, pipeline->channels.data[0].barriers, body->arguments[1],
+                           body->arguments[2]);
     yield_stage(pipeline, &inside, body);
 }
 
-/* The parity of the number of turns before this one: 0 or 1. */
-static Value *turn_parity(Builder *builder, const PersistentTile *tile)
+/* Of the waves before this one: 0 or 1. */
+static Value *wave_parity(Builder *builder, const PersistentTile *tile)
 {
     if (!tile->index[0]) return multi_buffer_number(builder, 0);
-    return persistent_turn(builder, tile->region->parent, tile->region->arguments[0]);
+    return persistent_wave_parity(builder, tile->region->parent, tile->region->arguments[0]);
 }
 
 /* Copies before the loop are made, and waited for, where it has iterations; NULL: everywhere, as a
@@ -252,8 +249,8 @@ static void copy_once(const Pipeline *pipeline, Builder *around, const Persisten
     Value *filled[2] = {pipeline->barriers, multi_buffer_number(builder, 0)};
     if (pipeline->persistent) {
         Value *other =
-            build2(builder, OP_sub, multi_buffer_number(builder, 1), turn_parity(builder, tile));
-        claim(builder, filled[0], filled[1], other);
+            build2(builder, OP_sub, multi_buffer_number(builder, 1), wave_parity(builder, tile));
+        build_producer_acquire(builder, filled[0], filled[1], other);
     }
     op_set_int(build_op(builder, OP_producer_commit, 2, filled, 0, NULL), ATTR_bytes, bytes);
     for (size_t i = 0; i < pipeline->once.count; i++)
@@ -276,27 +273,28 @@ static void build_producers(const Pipeline *pipeline, Region *region)
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
     Builder inside = builder_at_end(iterations->regions[0], loop->span);
     for (size_t c = 0; c < pipeline->channels.count; c++) {
-        claim(&inside, pipeline->channels.data[c].barriers, body->arguments[1], body->arguments[2]);
+        build_producer_acquire(&inside, pipeline->channels.data[c].barriers, body->arguments[1],
+                               body->arguments[2]);
         multi_buffer_fill(pipeline, &inside, c, body->arguments[1], pipeline->pass->launch, &map);
     }
     yield_stage(pipeline, &inside, body);
-    if (!pipeline->by_tensor) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+    if (!pipeline->by_tma) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
     persistent_end(&tile, &iterations->results[0], &iterations->results[1]);
     if (pipeline->cluster) wait_for_other(pipeline, tile.region->parent);
 }
 
 /* ---- consumers ---- */
 
-static void build_give_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *stage,
-                          Value *given)
+static void release_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *stage,
+                       Value *given)
 {
-    multi_buffer_give(builder, barriers, stage, given,
-                      pipeline->cluster ? pairs_other(pipeline, builder) : NULL);
+    build_consumer_release(builder, barriers, stage, given,
+                           pipeline->cluster ? pairs_other(pipeline, builder) : NULL);
 }
 
 /* Gives back what was read in the iteration before while this iteration's product is in flight. */
-static void build_give(const Pipeline *pipeline, Value *barriers,
-                       Value *const arguments[STAGE_VALUES])
+static void release_stage(const Pipeline *pipeline, Value *barriers,
+                          Value *const arguments[STAGE_VALUES])
 {
     const Op *loop = pipeline->loop;
     Builder builder = builder_before(region_terminator(loop->regions[0]));
@@ -304,17 +302,17 @@ static void build_give(const Pipeline *pipeline, Value *barriers,
     Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
                                               operand(loop, begin))
                                   : build_const(&builder, DTYPE_b1, 1);
-    build_give_to(pipeline, &builder, barriers, stage, given);
+    release_to(pipeline, &builder, barriers, stage, given);
 }
 
 /* What the last iteration has read, once the product has been waited for. */
-static void give_last(const Pipeline *pipeline, Value *barriers, Op *after)
+static void release_last(const Pipeline *pipeline, Value *barriers, Op *after)
 {
     Op *loop = pipeline->loop;
     Builder builder = builder_after(after);
     Value *any = build_cmp(&builder, "lt", operand(loop, begin), operand(loop, end));
     Value *last = &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
-    build_give_to(pipeline, &builder, barriers, last, any);
+    release_to(pipeline, &builder, barriers, last, any);
 }
 
 /* ---- divisions that consumers make before they wait ---- */
@@ -376,7 +374,7 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
     Region *body = pipeline->loop->regions[0];
     Value *read = arguments[STAGE_READ], *parity = arguments[STAGE_PARITY];
     Builder start = builder_before(body->first);
-    multi_buffer_take(&start, barriers, read, parity, pipeline->by_tensor);
+    build_consumer_wait(&start, barriers, read, parity, pipeline->by_tma);
     multi_buffer_move_uses(pipeline, arguments);
     Builder end = builder_before(region_terminator(body));
     multi_buffer_advance(pipeline, &end, read, parity, next);
@@ -385,11 +383,11 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
                                                               [STAGE_PARITY] = next[1],
                                                               [STAGE_LAST] = read});
     Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
-    build_give(pipeline, barriers, arguments);
-    if (wait && goes_on(pipeline)) give_last(pipeline, barriers, wait);
+    release_stage(pipeline, barriers, arguments);
+    if (wait && pipeline->reuses_stages) release_last(pipeline, barriers, wait);
     Value *results = &pipeline->loop->results[pipeline->loop->result_count - STAGE_VALUES];
     persistent_end(tile, &results[STAGE_READ], &results[STAGE_PARITY]);
-    if (pipeline->by_tensor) divide_early(pipeline); /* others need their registers */
+    if (pipeline->by_tma) divide_early(pipeline); /* others need their registers */
 }
 
 static void set_registers(Region *group, const char *mode, int64_t count)
@@ -453,14 +451,14 @@ static void make_all_stages(Pipeline *pipeline, Builder *builder)
 }
 
 /* Consumers wait for it where they begin, and read the stages from there on. */
-static void take_once(const Pipeline *pipeline, const PersistentTile *tile, Op *before)
+static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, Op *before)
 {
     Builder builder = builder_before(before);
     builder.span = pipeline->loop->span;
     if (!pipeline->once.count) return;
-    Value *zero = multi_buffer_number(&builder, 0), *parity = turn_parity(&builder, tile);
+    Value *zero = multi_buffer_number(&builder, 0), *parity = wave_parity(&builder, tile);
     Builder inside = where(&builder, condition_of_once(pipeline));
-    multi_buffer_take(&inside, pipeline->barriers, zero, parity, true);
+    build_consumer_wait(&inside, pipeline->barriers, zero, parity, true);
     for (size_t i = 0; i < pipeline->once.count; i++) {
         const MultiBuffer *buffer = &pipeline->once.data[i];
         Value *stage = multi_buffer_stage(pipeline, &builder, buffer, zero);
@@ -470,16 +468,17 @@ static void take_once(const Pipeline *pipeline, const PersistentTile *tile, Op *
     }
 }
 
-static void give_once(const Pipeline *pipeline, Op *before)
+static void release_once(const Pipeline *pipeline, Op *before)
 {
     Builder builder = builder_before(before);
     if (!pipeline->once.count || !pipeline->persistent) return;
     Value *zero = multi_buffer_number(&builder, 0);
-    multi_buffer_give(&builder, pipeline->barriers, zero, build_const(&builder, DTYPE_b1, 1), NULL);
+    build_consumer_release(&builder, pipeline->barriers, zero, build_const(&builder, DTYPE_b1, 1),
+                           NULL);
 }
 
-/* The turn's block, in what was moved there. */
-static void know_turn(const Pipeline *pipeline, const PersistentTile *tile)
+/* Which block's work it is, in what was moved there. */
+static void know_tile(const Pipeline *pipeline, const PersistentTile *tile)
 {
     Map map = {0};
     persistent_know(pipeline->pass, tile, &map);
@@ -491,10 +490,10 @@ static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const Persis
     Value *end[2];
     plan->at[0] = tile->stage;
     plan->at[1] = tile->parity;
-    take_once(pipeline, tile, pipeline->loop);
+    wait_for_once(pipeline, tile, pipeline->loop);
     Op *after = pipeline->loop->next;
     plan_build(plan, end);
-    give_once(pipeline, after);
+    release_once(pipeline, after);
     persistent_end(tile, end[0], end[1]);
 }
 
@@ -509,7 +508,7 @@ static void set_launch(const Pipeline *pipeline, Op *launch)
         op_set_int(launch, ATTR_min_blocks, pipeline->blocks);
 }
 
-void split(Pipeline *pipeline, Plan *plan)
+void warp_specialize(Pipeline *pipeline, Plan *plan)
 {
     Op *first = pipeline->pass->launch->first;
     Builder builder = builder_before(first);
@@ -521,7 +520,7 @@ void split(Pipeline *pipeline, Plan *plan)
     build_producers(pipeline, copying);
     PersistentTile tile = begin_tile(pipeline, computing, 0);
     move_to(tile.region, first);
-    know_turn(pipeline, &tile);
+    know_tile(pipeline, &tile);
     nest_carry(pipeline, &tile);
     if (pipeline->filling == FILLED_BY_PLAN)
         build_consumers_by_plan(pipeline, plan, &tile);
