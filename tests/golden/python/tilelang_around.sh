@@ -14,6 +14,7 @@ from tilelang.layout.fragment import Fragment
 from tilelang.profiler import TensorSupplyType, get_tensor_supply
 from tilelang.profiler.bench import do_bench, suppress_stdout_stderr
 from tilelang.tools import Analyzer
+from tilelang.utils.target import determine_target, target_is_ampere, target_is_hopper
 from tvm.tirx import const
 
 rows = Layout([8, 64], lambda i, j: i * 64 + j)
@@ -69,6 +70,8 @@ print(supplied(TensorSupplyType.Normal, torch.int8).unique().tolist(), supplied(
 
 first = product.compile(M=256, N=128, K=512, block=64).params[0]
 print(product.func.__name__, first.dtype == "float16", first.torch_dtype(), first.shape, first.is_scalar(), first.is_unsigned())
+target = determine_target(return_object=True)
+print(determine_target(), target.kind.name, target.arch, target_is_hopper(target), target_is_ampere(target), target_is_hopper("cuda"))
 with suppress_stdout_stderr():
     print("nobody sees this")
 print(do_bench(lambda: None, backend="cupti") >= 0, T.GemmWarpPolicy.from_warp_partition(4, 1) == T.GemmWarpPolicy.FullRow)
