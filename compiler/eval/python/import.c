@@ -72,10 +72,11 @@ static bool find_library(Eval *eval, const char *stem, Found *out)
 
 static bool find_in_folder(Eval *eval, const char *folder, const char *stem, Found *out)
 {
-    static const char *const ENDINGS[] = {".tile", ".py", "/__init__.tile", "/__init__.py"};
+    /* A package wins over a file of its name. */
+    static const char *const ENDINGS[] = {"/__init__.tile", "/__init__.py", ".tile", ".py"};
     for (int i = 0; i < 4; i++) {
         out->source = find_file(eval, folder, arena_printf(eval->arena, "%s%s", stem, ENDINGS[i]));
-        out->is_package = i >= 2;
+        out->is_package = i < 2;
         if (out->source != NULL) return true;
     }
     return false;

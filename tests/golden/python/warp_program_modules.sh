@@ -23,6 +23,7 @@ class Shape:
 BOX, BALL = Shape(3), Shape(5)
 END
 touch physics/__init__.py physics/parts/__init__.py
+echo 'raise ImportError("a package wins over a file of its name")' >physics/parts.py
 cat >physics/types.py <<'END'
 import enum
 

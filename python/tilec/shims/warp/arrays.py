@@ -107,7 +107,7 @@ class _Foreign(_Memory):
 
     def __init__(self, facts, count, owner):
         self.count = count
-        self.on_gpu = facts.device[0] == _arrays.CUDA
+        self.on_gpu = facts.device[0] == _arrays.CUDA and not _device.is_emulator()
         self.owner = owner
         self.pointer = facts.pointer
         self.allocator = self.guard = None
@@ -194,11 +194,17 @@ class array_t(ctypes.Structure):
 
     _fields_ = [("data", ctypes.c_uint64), ("grad", ctypes.c_uint64), ("shape", ctypes.c_int32 * 4), ("strides", ctypes.c_int32 * 4),
                 ("ndim", ctypes.c_int32), ("flags", ctypes.c_int32)]
+    numbers = None  # of an element, where it is known
 
     def array_of(self, kind, device):
-        """As an array of the type that an annotation says, on the same memory."""
-        rank = self.ndim
-        made = array(ptr=self.data, dtype=kind.dtype, shape=tuple(self.shape[:rank]), strides=tuple(self.strides[:rank]), device=device)
+        """As an array of the type that an annotation says, on the same memory. Nothing is checked: a kernel may take fewer dimensions,
+        and one vector for its numbers."""
+        rank = self.ndim if kind.ndim is _Any else min(kind.ndim, self.ndim)
+        shape, size = self.shape[:rank], _types.type_size_in_bytes(kind.dtype)
+        strides = [size if extent == 1 else stride for extent, stride in zip(shape, self.strides)]
+        if shape == [1] and self.numbers is not None:
+            shape = [max(self.numbers // int(numpy.prod(inner_shape(kind.dtype), dtype=int)), 1)]
+        made = array(ptr=self.data, dtype=kind.dtype, shape=shape, strides=strides, device=device)
         if self.grad:
             made.grad = array(ptr=self.grad, dtype=kind.dtype, shape=made.shape, strides=made.strides, device=device)
         return made
@@ -450,6 +456,7 @@ class array(_Arrays):
         made = array_t(data=self.ptr or 0, grad=(self._grad.ptr or 0) if self._grad is not None else 0, ndim=self.ndim,
                        flags=int(self._retains))
         made.shape[: self.ndim], made.strides[: self.ndim] = self.shape, self.strides
+        made.numbers = int(numpy.prod(inner_shape(self.dtype), dtype=int))
         return made
 
     @property
@@ -1042,6 +1049,8 @@ def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=F
     shape = facts.shape[: len(facts.shape) - inner]
     size = element_type(number).itemsize
     strides = [stride * size for stride in facts.strides[: len(shape)]]
+    if inner and not shape:  # one vector
+        shape, strides = (1,), [_types.type_size_in_bytes(kind)]
     made = object.__new__(array)
     made.device, made._grad, made._asked, made._retains = _devices.get_device(None), None, False, False
     spans = [(extent - 1) * stride for extent, stride in zip(facts.shape, facts.strides)]
