@@ -235,10 +235,13 @@ static bool same_code(const Lowered *a, const Lowered *b, size_t count)
     return true;
 }
 
-/* Whether the assumptions give the code of `wanted` on all architectures: a trial, which is not
- * shown by --print-after and leaves nothing behind. */
+/* What assumptions have to give on all architectures. */
+typedef enum Wanted { SAME_CODE, ANY_CODE } Wanted;
+
+/* Whether they give the code of `like`, or any where that has some: a trial, which is not shown by
+ * --print-after and leaves nothing behind. */
 static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
-                       const Lowered *wanted)
+                       const Lowered *like, Wanted wanted)
 {
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
                                .reasons = stages->passes.reasons,
@@ -246,28 +249,29 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
     Arena *arena = stages->session->arena;
     bool same = true;
     for (size_t i = 0; same && i < stages->archs->count; i++) {
-        if (!wanted->kernels[i]) continue;
+        if (!like->kernels[i]) continue;
         Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
-        same = kernel && strcmp(code_text(arena, kernel), wanted->texts[i]) == 0;
+        same =
+            kernel && (wanted == ANY_CODE || strcmp(code_text(arena, kernel), like->texts[i]) == 0);
         if (kernel) kernel_free(kernel);
     }
     return same;
 }
 
 /* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
- * the least that gives the same code on all architectures, which is none, mostly, or nearly all.
- * Trials may be refused. */
+ * the least that gives what is wanted, which is none, mostly, or nearly all. Trials may be refused.
+ */
 static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
-                            int64_t *multiples)
+                            Wanted wanted, int64_t *multiples)
 {
     const DiagMute mute = diag_mute(stages->session->diags);
     for (int i = 0; i < typed->parameter_count; i++) {
         int64_t least = multiples[i];
         if (least == 1) continue;
         multiples[i] = 1;
-        if (gives_code(stages, typed, multiples, aligned)) continue;
+        if (gives_code(stages, typed, multiples, aligned, wanted)) continue;
         for (multiples[i] = least / 2; multiples[i] > 1; multiples[i] /= 2) {
-            if (!gives_code(stages, typed, multiples, aligned)) break;
+            if (!gives_code(stages, typed, multiples, aligned, wanted)) break;
             least = multiples[i];
         }
         multiples[i] = least;
@@ -307,7 +311,7 @@ static void find_cast(Op *op, void *context)
     if (op->code == OP_mbarrier_arrive_on_copies && op->operand_count > 2) *(bool *)context = true;
 }
 
-/* What only TMA can do asks for alignment: there is no other variant. */
+/* What only TMA can do asks for alignment: there is no variant without. */
 static bool is_for_tensor_unit(const Kernel *typed)
 {
     bool found = false;
@@ -333,24 +337,46 @@ static bool start_both(Stages *stages, const Kernel *typed, const Lowered *gener
     const bool late = stages->jobs >= 2 * count,
                aligned_first = size_of(aligned, count) > size_of(general, count);
     bool fine = true;
-    if (!late) relax_multiples(stages, typed, aligned, multiples);
+    if (!late) relax_multiples(stages, typed, aligned, SAME_CODE, multiples);
     for (int i = 0; i < 2 && fine; i++)
         fine = (i == 0) == aligned_first
                    ? add_variant(stages, typed, aligned, multiples, multiples, &out[0])
                    : add_variant(stages, typed, general, NULL, of_elements, &out[1]);
-    if (late) relax_multiples(stages, typed, aligned, multiples);
+    if (late) relax_multiples(stages, typed, aligned, SAME_CODE, multiples);
     return fine;
 }
 
+/* Both at least. */
+static int64_t *joined_multiples(Arena *arena, const Kernel *typed, const int64_t *a,
+                                 const int64_t *b)
+{
+    int64_t *joined = arena_new_array(arena, int64_t, typed->parameter_count + 1);
+    for (int i = 0; i < typed->parameter_count; i++) joined[i] = b && b[i] > a[i] ? b[i] : a[i];
+    return joined;
+}
+
+/* The aligned one, and one that assumes what it needs to be there at all, if that is less. */
 static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiples,
                           SpecialisationImages *out)
 {
-    Lowered aligned;
+    Arena *arena = stages->session->arena;
+    Lowered aligned, least;
+    int64_t *needed = joined_multiples(arena, typed, multiples, NULL);
     if (!lower_all(stages, typed, multiples, &aligned)) return false;
-    relax_multiples(stages, typed, &aligned, multiples);
-    make_mutants(stages, &aligned);
-    out->variant_count = 1;
-    return add_variant(stages, typed, &aligned, multiples, multiples, out->variants);
+    relax_multiples(stages, typed, &aligned, ANY_CODE, needed);
+    if (!lower_all(stages, typed, needed, &least)) return false;
+    const bool both =
+        !stages->wish.general_only && !same_code(&least, &aligned, stages->archs->count);
+    if (both) {
+        make_mutants(stages, &aligned);
+        relax_multiples(stages, typed, &aligned, SAME_CODE, multiples);
+        if (!add_variant(stages, typed, &aligned, multiples, multiples, &out->variants[0]))
+            return false;
+    }
+    make_mutants(stages, &least);
+    out->variant_count = both ? 2 : 1;
+    const int64_t *says = joined_multiples(arena, typed, needed, element_multiples(arena, typed));
+    return add_variant(stages, typed, &least, needed, says, &out->variants[both]);
 }
 
 /* Up to two variants: aligned first where alignment changes the code on some architecture, then the
