@@ -3,13 +3,62 @@
 import inspect
 import sys
 
-from tilec import native, session, source
+from tilec import arrays, device, native, session, source
 from tilec.kernels import Compiled
 from tilec.session import Remote, Text, call_text
 
 
 def _launch(self, *args, **kwargs):
     return self._tile_compiled()(*args, **kwargs)
+
+
+class Place:
+    """Memory of which a call tells the address alone, as tensor.data_ptr() gives it: of so many elements as kernels use."""
+
+    MOST = 1 << 40
+
+    def __init__(self, address, code):
+        self.address = address
+        self.code = code
+
+    def __tile_facts__(self):
+        torch = sys.modules.get("torch")
+        where = (arrays.CPU, 0) if device.is_emulator() else (arrays.CUDA, torch.cuda.current_device() if torch else 0)
+        return arrays.Facts(self.address, self.code, (self.MOST,), (1,), where, self)
+
+    @property
+    def __tile_stream__(self):
+        torch = sys.modules.get("torch")
+        return torch.cuda.current_stream().cuda_stream or None if torch else None
+
+
+def _pointed(annotation):
+    """The type code of what a parameter points to; None: it is no pointer."""
+    if not isinstance(annotation, Remote) or not (name := repr(annotation)).startswith("~"):
+        return None
+    return arrays.CODES.get({"~float8_e4m3": "float8_e4m3fn"}.get(name, name[1:]), arrays.CODES["uint8"])
+
+
+class ScriptKernel(Compiled):
+    """Numbers in the place of pointers are addresses."""
+
+    def __init__(self, remote, call):
+        parameters = list(inspect.signature(call).parameters.values())[1:]
+        super().__init__(remote, [one.name for one in parameters])
+        self.pointed = {one.name: code for one in parameters if (code := _pointed(one.annotation)) is not None}
+
+    def placed(self, args, kwargs):
+        def place(name, value):
+            return Place(value, self.pointed[name]) if type(value) is int and name in self.pointed else value
+
+        named = [place(name, value) for name, value in zip(self.parameters, args)]
+        return [*named, *args[len(named) :]], {name: place(name, value) for name, value in kwargs.items()}
+
+    def plan(self, args, kwargs):
+        return super().plan(*self.placed(args, kwargs))
+
+    def call(self, args, kwargs, stream=None):
+        return super().call(*self.placed(args, kwargs), stream)
 
 
 class ScriptClass(type):
@@ -70,8 +119,7 @@ class Script(metaclass=ScriptClass):
 
     def _tile_compiled(self):
         if "_tile_kernel" not in self.__dict__:
-            names = list(inspect.signature(type(self).__tile_call__).parameters)[1:]
-            self.__dict__["_tile_kernel"] = Compiled(self.__tile_remote__(), names)
+            self.__dict__["_tile_kernel"] = ScriptKernel(self.__tile_remote__(), type(self).__tile_call__)
         return self.__dict__["_tile_kernel"]
 
     def compile(self, *args, **kwargs):
