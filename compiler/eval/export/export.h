@@ -52,7 +52,8 @@ struct TensorType {
 struct Symbol {
     Name name; /* or NULL: it has none of its own */
     DType dtype;
-    bool is_key; /* known when the kernel is specialised, else at the call */
+    bool is_key;   /* known when the kernel is specialised, else at the call */
+    bool is_asked; /* it is, as the kernel allocates by it; others may be computed from it */
     Span at;
     const Symbol *base; /* or NULL; else it is base * scale + offset */
     int64_t scale, offset;

@@ -3,12 +3,14 @@
  */
 #include "eval/export/export.h"
 
+#include <string.h>
+
 /* ---- extents that are computed from others ---- */
 
-static bool is_run_time(const Object *object)
+static bool may_be_base(const Object *object)
 {
     return object->kind == OBJECT_SYMBOL && object->as.symbol->name != NULL &&
-           !object->as.symbol->is_key;
+           (!object->as.symbol->is_key || object->as.symbol->is_asked);
 }
 
 /* base * scale + offset; NULL: that is too large. */
@@ -29,7 +31,7 @@ Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *
     const Object *extent = swaps ? b : a, *number = swaps ? a : b;
     if (number->kind != OBJECT_INT || extent->kind != OBJECT_SYMBOL) return NULL;
     const Symbol *symbol = extent->as.symbol;
-    if (symbol->base == NULL && !is_run_time(extent)) return NULL;
+    if (symbol->base == NULL && !may_be_base(extent)) return NULL;
     const Symbol *base = symbol->base != NULL ? symbol->base : symbol;
     const int64_t scale = symbol->base != NULL ? symbol->scale : 1, given = number->as.integer;
     if (given < INT32_MIN || given > INT32_MAX) return NULL;
@@ -42,6 +44,8 @@ static Object *computed_value(Eval *eval, const Symbol *symbol)
 {
     Object *base = symbol_value(eval, symbol->base);
     if (base == NULL) return NULL;
+    if (base->kind == OBJECT_INT)
+        return object_int(eval, base->as.integer * symbol->scale + symbol->offset);
     Value *value = stage_cast(eval, stage_value(eval, base), DTYPE_i64);
     value = build2(&eval->builder, OP_mul, value,
                    build_const(&eval->builder, DTYPE_i64, symbol->scale));
@@ -187,4 +191,53 @@ void tensor_look_ahead(Eval *eval, const TensorType *tensor, const Object *key)
         else if (has)
             map_set(eval->arena, ahead, name, known->as.list.items[dim]);
     }
+}
+
+/* ---- extents of what a kernel allocates ---- */
+
+typedef struct Allocations {
+    Eval *eval;
+    const Function *function;
+    bool found;
+} Allocations;
+
+/* Names in a shape. */
+static void make_keys(void *context, const Node *node)
+{
+    Allocations *all = context;
+    node_visit_children(node, make_keys, all);
+    if (node->kind != NODE_Name) return;
+    bool found;
+    const Object *object = scope_lookup(all->eval, all->function->closure, NODE_AS(Name, node)->id,
+                                        node->span, &found);
+    if (object == NULL || object->kind != OBJECT_SYMBOL || object->as.symbol->name == NULL) return;
+    if (!object->as.symbol->is_key) object->as.symbol->is_asked = true;
+    object->as.symbol->is_key = true;
+    all->found = true;
+}
+
+static void find_allocations(void *context, const Node *node)
+{
+    static const char PREFIX[] = "alloc_";
+    Allocations *all = context;
+    node_visit_children(node, find_allocations, all);
+    if (node->kind != NODE_Call || NODE_AS(Call, node)->args.count == 0) return;
+    const Node *called = NODE_AS(Call, node)->func, *shape = NODE_AS(Call, node)->args.items[0];
+    if (called->kind == NODE_Attribute &&
+        strncmp(NODE_AS(Attribute, called)->attr, PREFIX, sizeof PREFIX - 1) == 0)
+        shape->kind == NODE_Name ? make_keys(all, shape)
+                                 : node_visit_children(shape, make_keys, all);
+}
+
+/* key_extents(function): of the extents that are known at a call those that the shapes of what the
+ * function allocates name become keys; whether there are any. */
+Object *core_key_extents(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0];
+    if (function->kind != OBJECT_FUNCTION) return eval->no;
+    Allocations all = {.eval = eval, .function = &function->as.function};
+    eval->quiet++;
+    node_visit_children(function->as.function.node, find_allocations, &all);
+    eval->quiet--;
+    return object_bool(eval, all.found);
 }

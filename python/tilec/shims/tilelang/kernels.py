@@ -207,13 +207,15 @@ class JITKernel(Listing):
             if prim_func is not None and "tilelang_out_idx" in prim_func.attrs:
                 raise ValueError(f"Out index conflict: {prim_func.__name__} returns what it makes, and out_idx is {out_idx}")
             remote = Remote(Text("with_results(", remote, ", ", session.text_of(_indices(out_idx)), ")"))
-        # errors come now, and what takes no keys is built
-        self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
-        session.put_off(self.made)
-        with session.lock:
-            statements = []
-            self.made.bind(statements)
-            built = session.the.run("\n".join(statements))["built"]
+        if session.evaluate(Text(remote, ".is_open")):  # calls tell its keys
+            self.made, built = remote, ()
+        else:  # errors come now, and what takes no keys is built
+            self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
+            session.put_off(self.made)
+            with session.lock:
+                statements = []
+                self.made.bind(statements)
+                built = session.the.run("\n".join(statements))["built"]
         super().__init__(self.made, parameters, built)
         self.prim_func = prim_func
         if prim_func is not None and out_idx is not None:
