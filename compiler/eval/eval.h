@@ -18,11 +18,11 @@ typedef struct EvalOptions {
     const char *const
         *defines; /* "NAME=VALUE" or "NAME": what the module's name is, whatever it assigns */
     int define_count;
-    uint64_t max_calls; /* of what is not run; 0: 5 million */
-    size_t max_memory;  /* of what is evaluated, in bytes; 0: 2 GB */
+    uint64_t max_calls;           /* of what is not run; 0: 5 million */
+    size_t max_memory;            /* of what is evaluated, in bytes; 0: 2 GB */
     const char *const *gradients; /* exports whose gradients are exported, too; "*": of all */
     int gradient_count;
-    bool fast_math;     /* f32 arithmetic by approximate instructions where there are some */
+    bool fast_math;             /* f32 arithmetic of all kernels by approximate instructions */
     const Source *const *files; /* what stands for all files of users'; NULL: the disk's */
     int file_count;
     bool files_first; /* they stand for some alone, which are the disk's but for that */
@@ -88,7 +88,7 @@ typedef struct SurveyedKernel {
 typedef struct Survey {
     /* Each that the text defines: where that begins, and all of it, decorators included. */
     void (*find)(void *context, Span at, Span span, const char *name);
-    void (*begin)(void *context);                             /* before one is staged */
+    void (*begin)(void *context); /* before one is staged */
     void (*visit)(void *context, const SurveyedKernel *kernel);
     void *context;
 } Survey;

@@ -388,6 +388,19 @@ static Object *new_attributes(Eval *eval)
     return instance_new(eval, class_make(eval, name, &bases, dict_new(eval), eval->at));
 }
 
+/* Whether the kernel asks for approximate instructions, or declines them: None says neither. */
+static bool take_fast_math(Eval *eval, const Object *instance, Staging *staging)
+{
+    Object *told = instance_attribute(eval, instance, "__fast_math__");
+    staging->fast_math = eval->options.fast_math;
+    if (told == NULL || told->kind == OBJECT_NONE) return true;
+    bool wanted;
+    if (!object_truth(eval, told, &wanted)) return false;
+    staging->fast_math_told = true;
+    staging->fast_math |= wanted;
+    return true;
+}
+
 static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation *specialisation,
                          Kernel *kernel)
 {
@@ -402,6 +415,7 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
     if (class_says(class, "__typed_numbers__")) staging.numbers = NUMBERS_TYPED;
     staging.plain_types = class_says(class, "__plain_types__");
     staging.four_extents = class_says(class, "__four_extents__");
+    if (!take_fast_math(eval, specialisation->instance, &staging)) return false;
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     if (!staging.is_function) staging.launch = make_launch(kernel, function->node->span);
     const Aside aside = step_aside(eval);

@@ -184,3 +184,54 @@ Makes statement_makes(Program *program, uint32_t index)
     search_node(&search, program->unit->tree->tree->body.items[index]);
     return search.found;
 }
+
+/* ---- statements that say something of a module ---- */
+
+/* module_name(function): of the program's text, not the library's. */
+Object *core_module_name(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    const Unit *unit = NULL;
+    if (!argument_absent(object) && object->kind == OBJECT_FUNCTION)
+        unit = object->as.function.unit;
+    for (const Frame *frame = eval->frame; unit == NULL && frame != NULL; frame = frame->caller)
+        if (frame->scope->unit != NULL && !frame->scope->unit->is_library)
+            unit = frame->scope->unit;
+    return unit != NULL ? object_text(eval, unit->name, strlen(unit->name)) : eval->none;
+}
+
+/* The argument of `x.name(argument)`; NULL: it is something else. */
+static const Node *argument_of_call(const Node *statement, const Object *name)
+{
+    if (statement->kind != NODE_Expr) return NULL;
+    const Node *node = NODE_AS(Expr, statement)->value;
+    if (node->kind != NODE_Call) return NULL;
+    const NodeCall *call = NODE_AS(Call, node);
+    const Name last = call->func->kind == NODE_Attribute ? NODE_AS(Attribute, call->func)->attr
+                      : call->func->kind == NODE_Name    ? NODE_AS(Name, call->func)->id
+                                                         : NULL;
+    const bool is_it = last != NULL && strlen(last) == name->as.text.length &&
+                       memcmp(last, name->as.text.data, name->as.text.length) == 0;
+    return is_it && call->args.count == 1 && call->keywords.count == 0 ? call->args.items[0] : NULL;
+}
+
+/* module_calls(function, name): a module that is evaluated lazily runs no statement for its effect.
+ * What cannot be evaluated is left out. */
+Object *core_module_calls(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    const Object *name = text_argument(eval, bound->values[1], "the name", bound->at);
+    ObjectVec found = {0};
+    if (name == NULL) return NULL;
+    Unit *unit = object->kind == OBJECT_FUNCTION ? object->as.function.unit : NULL;
+    const bool is_lazy = unit != NULL && unit->tree != NULL && !unit->is_eager;
+    for (uint32_t i = 0; is_lazy && i < unit->tree->tree->body.count; i++) {
+        const Node *argument = argument_of_call(unit->tree->tree->body.items[i], name);
+        if (argument == NULL) continue;
+        eval->quiet++;
+        Object *value = eval_in(eval, statement_scope(eval, unit, i), argument);
+        eval->quiet--;
+        if (value != NULL) vec_push(eval->arena, &found, value);
+    }
+    return object_list(eval, OBJECT_LIST, found.data, found.count);
+}

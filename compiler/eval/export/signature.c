@@ -49,7 +49,11 @@ bool instances_same(Eval *eval, const Object *a, const Object *b)
     if ((first == NULL) != (second == NULL) ||
         (first != NULL && !object_equal(eval, first, second)))
         return false;
+    first = own_attribute(a, "__fast_math__");
+    second = own_attribute(b, "__fast_math__");
     return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
+           (first == second ||
+            (first != NULL && second != NULL && object_equal(eval, first, second))) &&
            object_equal(eval, left, right);
 }
 

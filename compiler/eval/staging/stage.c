@@ -327,6 +327,11 @@ static Value *stage_fused(Eval *eval, Value *value)
     return build3(&eval->builder, OP_fma, operand(product, a), operand(product, b), rest);
 }
 
+bool uses_fast_math(const Eval *eval)
+{
+    return eval->staging != NULL ? eval->staging->fast_math : eval->options.fast_math;
+}
+
 Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b)
 {
     Value *value = b != NULL ? build2(&eval->builder, OP_approx, a, b)
@@ -362,8 +367,7 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
         return call_math(eval, op, object_ir(eval, a), object_ir(eval, b), at);
     if (code == OP_COUNT) return no_operator(eval, op, left, right, at);
     /* The library's own divisions are what makes its functions right. */
-    if (code == OP_div && a->type->dtype == DTYPE_f32 && eval->options.fast_math &&
-        eval->library == 0)
+    if (code == OP_div && a->type->dtype == DTYPE_f32 && uses_fast_math(eval) && eval->library == 0)
         return object_ir(eval, stage_approximate(eval, "div", a, b));
     return object_ir(eval, build2(&eval->builder, code, a, b));
 }

@@ -162,6 +162,8 @@ Value *stage_typed(Eval *eval, Object *object, const Type *type, Span at);
 Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *stage_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
 Object *stage_unary(Eval *eval, Operator op, Object *operand, Span at);
+/* Whether the kernel at hand computes f32 by approximate instructions. */
+bool uses_fast_math(const Eval *eval);
 /* By the quick instruction, of b too if it is not NULL; both are f32. */
 Value *stage_approximate(Eval *eval, const char *function, Value *a, Value *b);
 /* Brings two operands to one type and shape, a literal to the other's; NULL: reported. */

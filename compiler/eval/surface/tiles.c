@@ -427,8 +427,14 @@ Object *core_approximate(Eval *eval, const Bound *bound)
 
 Object *core_fast_math(Eval *eval, const Bound *bound)
 {
-    (void)bound;
-    return object_bool(eval, eval->options.fast_math);
+    Staging *staging = eval->staging;
+    if (!argument_absent(bound->values[0])) {
+        bool wanted;
+        if (!object_truth(eval, bound->values[0], &wanted)) return NULL;
+        if (staging != NULL && !staging->fast_math_told)
+            staging->fast_math = wanted || eval->options.fast_math;
+    }
+    return object_bool(eval, uses_fast_math(eval));
 }
 
 /* Its address, an integer. */

@@ -181,15 +181,15 @@ class AutoTuner:
     def __init__(self, kernel, configs):
         self.kernel = kernel
         self.configs = configs
-        self.out_idx = None
+        self.out_idx = self.pass_configs = None
         self.options = {}
 
     @classmethod
     def from_kernel(cls, kernel, configs):
         return cls(kernel, configs)
 
-    def set_compile_args(self, out_idx=None, target=None, **options):
-        self.out_idx = out_idx
+    def set_compile_args(self, out_idx=None, target=None, pass_configs=None, **options):
+        self.out_idx, self.pass_configs = out_idx, pass_configs
         return self
 
     def set_profile_args(self, **options):
@@ -206,7 +206,7 @@ class AutoTuner:
             names = inspect.signature(self.kernel).parameters
             config = {name: value for name, value in config.items() if name != "pass_configs" or name in names}
         made = self.kernel(**config) if isinstance(config, dict) else self.kernel(*config)
-        return made if isinstance(made, JITKernel) else compile(made, out_idx=self.out_idx)
+        return made if isinstance(made, JITKernel) else compile(made, out_idx=self.out_idx, pass_configs=self.pass_configs)
 
     def run(self, warmup=25, rep=100, timeout=30, **options):
         found = search(self.make, list(self.configs), get_autotune_inputs(), warmup, rep, **self.options)

@@ -11,6 +11,7 @@ from tvm.target import Target
 from tilelang.kernels import (
     HostKernel, HostListing, HostSpecialised, JITKernel, Listing, PrimFunc, SpecialisedKernel, has_prim_func, is_of_host, specialised,
 )
+from tilelang.transform import fast_math_of
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
@@ -21,7 +22,10 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
     if not isinstance(func, PrimFunc):
         raise TypeError(f"tilelang.compile: a T.prim_func is needed, not {func!r}")
     kind = HostKernel if is_of_host(Target.current() if target is None else target) else JITKernel
-    return kind(func.__tile_remote__(), func.parameters, func, out_idx, target=target)
+    remote, fast_math = func.__tile_remote__(), fast_math_of(pass_configs, compile_flags)
+    if fast_math is not None:
+        remote = Remote(Text(remote, f".told(fast_math={fast_math})"))
+    return kind(remote, func.parameters, func, out_idx, target=target)
 
 
 def par_compile(funcs, out_idx=None, num_workers=None, ignore_error=False, **options):
@@ -66,6 +70,7 @@ class JITImpl:
         self.around = around
         self.out_idx = out_idx
         self.options = options
+        self.fast_math = fast_math_of(options.get("pass_configs"), options.get("compile_flags"))
         self.kept = {}
         self.remote = None
         self.eager = None
@@ -96,8 +101,9 @@ class JITImpl:
 
     def __tile_remote__(self):
         if self.remote is None:
+            told = "" if self.fast_math is None else f", pass_configs={{'tl.enable_fast_math': {self.fast_math}}}"
             self.remote = Remote(
-                Text(session.module("tilelang.jit"), ".jit(", source.definition(self.function, self.around), ")"))
+                Text(session.module("tilelang.jit"), ".jit(", source.definition(self.function, self.around), told, ")"))
         return self.remote
 
     def key(self, args, kwargs):
@@ -112,7 +118,8 @@ class JITImpl:
             key = None
         if key is None or key not in self.kept:
             prim_func = self.function(*args, **kwargs)
-            made = compile(prim_func, out_idx=self.out_idx, target=self.options.get("target"))
+            told = None if self.fast_math is None else {"tl.enable_fast_math": self.fast_math}
+            made = compile(prim_func, out_idx=self.out_idx, target=self.options.get("target"), pass_configs=told)
             if key is None:
                 return made
             self.kept[key] = made

@@ -116,7 +116,7 @@ def set_module_options(options, module=None):
     """See config."""
     found = _module_of(module)
     found.options.update(options)
-    if "deterministic" in options or "mode" in options:
+    if not options.keys().isdisjoint(("deterministic", "mode", "fast_math")):
         for kernel in list(found.made):
             kernel.forget()
 

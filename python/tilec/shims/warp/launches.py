@@ -307,7 +307,7 @@ class Kernel:
         self.more_options = {name: self.options[name] for name in more if name in self.options}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
-        self.ordered = self.asserts = False
+        self.asked = None  # by its module, when it was made
         self.is_instance = remote is not None  # of one that leaves types open
         bounds = launch_bounds[0] if isinstance(launch_bounds, (tuple, list)) and launch_bounds else launch_bounds
         self.most_threads = bounds or 1024
@@ -371,21 +371,28 @@ class Kernel:
         """Whether its assertions are compiled: its module's mode says so."""
         return self.module.resolved_mode() == "debug"
 
+    def is_fast(self):
+        """Whether its module asks for approximate instructions."""
+        return bool(self.module.options["fast_math"])
+
+    def asked_now(self):
+        return self.is_ordered(), self.is_checked(), self.is_fast()
+
     def __tile_remote__(self):
-        if not self.is_instance and (self.ordered, self.asserts) != (self.is_ordered(), self.is_checked()):
+        if not self.is_instance and self.asked not in (None, self.asked_now()):
             self.forget()
         if self.remote is None and self.is_instance:
             self.remote = _overloaded(self.parent(), self.own_kinds)
         if self.remote is None:
             _checks.check_kernel(self)
             _statics.resolve_again(self.func, self.statics)
-            self.ordered, self.asserts = self.is_ordered(), self.is_checked()
+            self.asked = ordered, asserts, fast = self.asked_now()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
             rank = _bounds.named_rank(self.func)
             more = "" if rank is None else f", named_rank={rank}"
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
-                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={self.ordered}, "
-                                        f"assertions={self.asserts}{more})"))
+                                        ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={ordered}, "
+                                        f"assertions={asserts}, fast_math={fast}{more})"))
         return self.remote
 
     def forget(self):

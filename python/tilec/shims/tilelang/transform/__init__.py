@@ -1,4 +1,4 @@
-"""Options of TileLang's passes: tilec has its own, and takes none of them."""
+"""Options of TileLang's passes: tilec has its own, and takes of them what is said of fast math."""
 
 from tilec import modules as _modules
 from tilelang.transform.simplify import apply_simplify, simplify_prim_func  # noqa: F401
@@ -13,6 +13,23 @@ class _Keys(type):
 
 class PassConfigKey(metaclass=_Keys):
     """Any name is one."""
+
+
+FLAGS = ("--use_fast_math", "-use_fast_math")  # of the original's C++ compiler
+
+
+def _words_of(flags):
+    return [word for flag in ([flags] if isinstance(flags, str) else flags or []) for word in str(flag).split()]
+
+
+def fast_math_of(pass_configs, compile_flags=None):
+    """Whether float32 is to be computed by approximate instructions; None: nothing is said of it."""
+    configs = {str(name): value for name, value in dict(pass_configs or {}).items()}
+    if any([word in FLAGS for word in _words_of(compile_flags) + _words_of(configs.get("tl.device_compile_flags"))]):
+        return True
+    if "tl.disable_fast_math" in configs:
+        return not configs["tl.disable_fast_math"]
+    return bool(configs["tl.enable_fast_math"]) if "tl.enable_fast_math" in configs else None
 
 
 _modules.become(__name__)
