@@ -218,6 +218,28 @@ static LLVMValueRef floats_of(Gen *gen, const Pairing *pairing, int index, LLVMV
                        second);
 }
 
+/* Sign and magnitude of e4m3 in the places of f16, which is too small by the difference of the
+ * exponents' biases. NaN, whose magnitude is the greatest, is 480 then: of the exponent that
+ * stands for NaN one bit is missing, which is where the next magnitude's carry goes. */
+static LLVMValueRef halves_of_e4m3(Gen *gen, LLVMValueRef pair)
+{
+    LLVMTypeRef type = LLVMVectorType(gen->types.f16, 2);
+    LLVMValueRef rest =
+        LLVMBuildAnd(gen->builder, shifted(gen, pair, 7, true), half_word(gen, 0x3f80), "");
+    LLVMValueRef sign =
+        LLVMBuildAnd(gen->builder, shifted(gen, pair, 8, true), half_word(gen, 0x8000), "");
+    LLVMValueRef next = LLVMBuildAdd(gen->builder, rest, half_word(gen, 0x80), "");
+    LLVMValueRef missing =
+        LLVMBuildAnd(gen->builder, shifted(gen, next, 1, false), half_word(gen, 0x2000), "");
+    LLVMValueRef operands[3] = {
+        gen_bitcast(gen, LLVMBuildOr(gen->builder, rest, sign, ""), type),
+        LLVMConstBitCast(half_word(gen, (uint32_t)dtype_encode(DTYPE_f16, 0x1p8)), type),
+        LLVMConstBitCast(half_word(gen, (uint32_t)dtype_encode(DTYPE_f16, -0.0)), type)};
+    pair = gen_intrinsic(gen, "llvm.fma", 1, &type, 3, operands);
+    pair = LLVMBuildOr(gen->builder, gen_bitcast(gen, pair, gen->types.i32), missing, "");
+    return gen_bitcast(gen, pair, type);
+}
+
 /* e4m3 and e5m2 by an instruction for two, from sm_89 on, over f16, which has all their numbers;
  * e5m2 is the upper half of an f16 anyway. */
 static LLVMValueRef bytes_of(Gen *gen, DType from, const Pairing *pairing, int index,
@@ -232,6 +254,8 @@ static LLVMValueRef bytes_of(Gen *gen, DType from, const Pairing *pairing, int i
         pair = shifted(gen, two_numbers(gen, pairing, index), 8, true);
         pair = LLVMBuildAnd(gen->builder, pair, half_word(gen, 0xff00), "");
         pair = gen_bitcast(gen, pair, LLVMVectorType(gen->types.f16, 2));
+    } else if (from == DTYPE_f8e4m3 && gen->machine->has_ptx) {
+        pair = halves_of_e4m3(gen, two_numbers(gen, pairing, index));
     } else {
         pair = NULL;
     }

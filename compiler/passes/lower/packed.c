@@ -120,7 +120,7 @@ static bool is_cast_by_word(const Lower *lower, DType from, DType to)
     if (dtype_is_fp8(to)) return is_wide_float(from) && has_fp8;
     if (!is_wide_float(to)) return false;
     if (from == DTYPE_f4e2m1) return to != DTYPE_f32;
-    if (dtype_is_fp8(from)) return has_fp8 || (from == DTYPE_f8e5m2 && to == DTYPE_f16);
+    if (dtype_is_fp8(from)) return has_fp8 || to == DTYPE_f16;
     return dtype_is_packed(from) ||
            (dtype_is_integer(from) && dtype_bits(from) == 8 && to == DTYPE_f16);
 }
