@@ -4,6 +4,8 @@
 
 #include "ir/op_vec.h"
 
+#include <string.h>
+
 typedef struct Unrolling {
     const Node *node;
     Nodes body, orelse;
@@ -188,18 +190,48 @@ static bool unrolls_all(const Object *range)
     return unroll_by != NULL && unroll_by->kind == OBJECT_BOOL && unroll_by->as.integer;
 }
 
-/* A function whose attribute __unroll__ names something wants loops that call it unrolled. */
-static bool must_unroll(Eval *eval, const Node *loop, const Object *range)
+static const Object *said_of(Eval *eval, const Function *function, const char *name)
+{
+    if (function == NULL || function->attributes == NULL) return NULL;
+    const Binding *said =
+        bindings_get(function->attributes, intern_text(eval->session->names, name));
+    return said != NULL ? said->object : NULL;
+}
+
+/* Called in a kernel, but none of the functions that the kernel consists of, where those say so by
+ * their attribute __traced__. */
+static bool is_of_python(Eval *eval)
 {
     const Function *function = eval->frame->function;
-    if (function == NULL || function->attributes == NULL) return false;
-    const Binding *said =
-        bindings_get(function->attributes, intern_text(eval->session->names, "__unroll__"));
-    const bool known = object_is_known(eval, range->as.range.start) &&
-                       object_is_known(eval, range->as.range.stop) &&
-                       object_is_known(eval, range->as.range.step);
-    return said != NULL && said->object->kind == OBJECT_TEXT && known &&
-           node_calls(loop, said->object->as.text.data);
+    if (function == NULL || (function->unit != NULL && function->unit->is_library)) return false;
+    const Frame *frame = eval->frame;
+    while (frame != NULL && said_of(eval, frame->function, "__traced__") != eval->yes)
+        frame = frame->caller;
+    return frame != NULL && frame != eval->frame;
+}
+
+/* Python runs its own functions, and the kernel consists of what they do: a tuple's items by the
+ * loop's variable are known then. So many iterations, which are more than anybody writes there. */
+static bool is_loop_of_python(Eval *eval, const NodeFor *loop, const Object *range)
+{
+    enum { MOST = 256 };
+    if (loop->iter->kind != NODE_Call || range->as.range.unroll != NULL) return false;
+    const Node *called = NODE_AS(Call, loop->iter)->func;
+    int64_t count;
+    return called->kind == NODE_Name && strcmp(NODE_AS(Name, called)->id, "range") == 0 &&
+           range_count(range, &count) && count <= MOST && is_of_python(eval);
+}
+
+/* A function whose attribute __unroll__ names something wants loops that call it unrolled. */
+static bool must_unroll(Eval *eval, const NodeFor *loop, const Object *range)
+{
+    if (!object_is_known(eval, range->as.range.start) ||
+        !object_is_known(eval, range->as.range.stop) ||
+        !object_is_known(eval, range->as.range.step))
+        return false;
+    if (is_loop_of_python(eval, loop, range)) return true;
+    const Object *said = said_of(eval, eval->frame->function, "__unroll__");
+    return said != NULL && said->kind == OBJECT_TEXT && node_calls(&loop->base, said->as.text.data);
 }
 
 Flow run_for(Eval *eval, const Node *node)
@@ -209,7 +241,7 @@ Flow run_for(Eval *eval, const Node *node)
     if (iterable == NULL) return FLOW_ERROR;
     eval_move_to(eval, n->iter);
     if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !in_host_part(eval) &&
-        !unrolls_all(iterable) && !must_unroll(eval, node, iterable))
+        !unrolls_all(iterable) && !must_unroll(eval, n, iterable))
         return stage_for(eval, n, iterable);
     if (iterable->kind == OBJECT_PARALLEL) return stage_parallel(eval, n, iterable);
     Object *map = iterable->kind == OBJECT_RANGE ? iterable->as.range.map : NULL;
