@@ -377,6 +377,13 @@ static bool is_one_for_all(Eval *eval, const NodeWith *node, const Object *conte
     return true;
 }
 
+/* Whether the context is all that a kernel does, as its class says. */
+static bool ends_exits(const Object *context)
+{
+    return context->kind == OBJECT_INSTANCE &&
+           class_says(context->as.instance->class, "__ends_exits__");
+}
+
 static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
 {
     if (index == node->items.count) return eval_block(eval, node->body);
@@ -403,6 +410,7 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
                     : run_with_item(eval, node, index + 1);
     if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
     eval_move_to(eval, item->context_expr);
+    if (ends_exits(context)) flow = eval->ops->end_exits(eval, flow);
     return call_context(eval, context, "__exit__", 4) != NULL ? flow : FLOW_ERROR;
 }
 

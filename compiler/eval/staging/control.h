@@ -81,6 +81,8 @@ bool exits_tell(Eval *eval, Span at);
 /* Behind a statement with a call in which some left the kernel (jump.c), which ended in `flow`:
  * those leave, the others go on. */
 Flow stage_exits(Eval *eval, const Node *statement, Flow flow, Rest *rest);
+/* Behind all that the kernel does, which ended in `flow`: those who left it are here, too. */
+Flow end_exits(Eval *eval, Flow flow);
 /* `return`, `break` and `continue`, of which run-time control may decide. */
 Flow run_return(Eval *eval, const Node *node);
 Flow run_break(Eval *eval, const Node *node);

@@ -6,8 +6,8 @@
  * are known to be false wherever code runs; they are read behind it.
  *
  * A bare `return` in a statement of a kernel's procedure, as methods of a Script are, leaves the
- * kernel. Such a way returns from the procedure with no value, and from each of its callers behind
- * the statement that calls. */
+ * kernel, and so does core.end_kernel() anywhere. Such a way returns from the procedure with no
+ * value, and from each of its callers behind the statement that calls. */
 #include "eval/staging/staging.h"
 
 #include <string.h>
@@ -243,6 +243,26 @@ Flow stage_exits(Eval *eval, const Node *statement, Flow flow, Rest *rest)
     Value *condition = stage_condition(eval, exits, at);
     const Way ways[2] = {{leave_kernel, &at, true}, {do_nothing, NULL, false}};
     return condition != NULL ? stage_ways(eval, condition, ways, rest) : FLOW_ERROR;
+}
+
+Flow end_exits(Eval *eval, Flow flow)
+{
+    Frame *frame = eval->frame;
+    if (flow == FLOW_ERROR || frame->jumps == NULL || frame->jumps->exited.object == eval->no)
+        return flow;
+    jump_clear(eval, JUMP_RETURN, eval->at);
+    binding_put(eval, &frame->jumps->exited, eval->no, eval->at);
+    if (flow == FLOW_RETURN) frame->result = NULL;
+    return FLOW_NEXT;
+}
+
+Object *core_end_kernel(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (eval->parallel != NULL) return FAIL(eval, parallel_control, bound->at, "end the kernel");
+    eval->frame->exits = eval->yes;
+    eval->frame->exited = bound->at;
+    return eval->none;
 }
 
 /* ---- the result of a call ---- */
