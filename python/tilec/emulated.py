@@ -138,7 +138,7 @@ def _change(torch):
     cuda.get_device_capability = lambda *args: (9, 0)
     cuda.get_device_properties = lambda *args: _Properties
     cuda.mem_get_info = lambda *args: (64 << 30, 80 << 30)
-    cuda.Event, cuda.Stream = _Event, _Stream
+    cuda.Event, cuda.Stream, cuda.ExternalStream = _Event, _Stream, _Stream
     cuda.stream = lambda stream: _Stream()
     # A function of its own for each name: torch.compile keeps a table by function, with different rules for them.
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved"):

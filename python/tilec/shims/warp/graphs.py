@@ -3,10 +3,33 @@
 import contextlib
 import enum
 import functools
+import sys
 
 from warp.order import Order
+from warp.torch_ops import Watch
 
 _open = []
+
+
+def opened():
+    """The graph that is captured; None: none is."""
+    return _open[-1] if _open else None
+
+
+def _begin(graph):
+    _open.append(graph)
+    if graph.device.is_cuda and not graph.is_external:
+        _torch.begin()
+
+
+def _end():
+    graph = _open.pop()
+    if not any([one.device.is_cuda and not one.is_external for one in _open]):
+        _torch.end()
+    return graph
+
+
+_torch = Watch(sys.modules[__name__])
 
 
 class CaptureMode(enum.IntEnum):
@@ -184,20 +207,20 @@ def capture_begin(device=None, stream=None, force_module_load=None, external=Fal
     graph.is_external = bool(external)
     if apic:
         graph._apic_capture = captures.APICapture(graph.device, graph=graph)
-    _open.append(graph)
+    _begin(graph)
 
 
 def capture_end(device=None, stream=None):
     if not _open:
         raise RuntimeError("Graph capture is not active")
-    return _open.pop()
+    return _end()
 
 
 def capture_pause(device=None, stream=None):
     """What comes is done at once, until the capture is resumed."""
     if not _open:
         raise RuntimeError("no graph is captured that could be paused")
-    graph = _open.pop()
+    graph = _end()
     graph.is_paused = True
     return graph
 
@@ -206,7 +229,7 @@ def capture_resume(graph, device=None, stream=None):
     if not graph.is_paused:
         raise RuntimeError("the graph's capture is not paused")
     graph.is_paused = False
-    _open.append(graph)
+    _begin(graph)
 
 
 @recorded
@@ -254,7 +277,7 @@ def _body(given, kwargs, condition):
     inside = Graph(outside.device, outside.stream)
     inside.order.tips = {one: frozenset() for one in outside.order.tips}
     inside.can_be_saved, inside._apic_capture = outside.can_be_saved, outside._apic_capture
-    _open.append(inside)
+    _begin(inside)
     try:
         given(**kwargs)
     finally:
