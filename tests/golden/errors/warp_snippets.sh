@@ -8,7 +8,7 @@ try() {
 }
 try 'assembly' <<'EOF'
 float r;
-asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+asm("st.global.f32 [%0], %1;" :: "l"(address), "f"(x) : "memory");
 return r;
 EOF
 try 'a pointer' <<'EOF'
@@ -42,6 +42,12 @@ try 'an assignment inside of another' <<'EOF'
 int i = 0, j = 0;
 i = j = 1;
 return i;
+EOF
+try 'several instructions' <<'EOF'
+float r;
+asm volatile("ex2.approx.f32 %0, %1;"
+             "neg.f32 %0, %0;" : "=f"(r) : "f"(x));
+return r;
 EOF
 try 'an address' <<'EOF'
 return modf(x, &x);
