@@ -55,7 +55,9 @@ struct Symbol {
     bool is_key;   /* known when the kernel is specialised, else at the call */
     bool is_asked; /* it is, as the kernel allocates by it; others may be computed from it */
     Span at;
-    const Symbol *base; /* or NULL; else it is base * scale + offset */
+    const Symbol *base; /* or NULL; else it is base * scale + offset, or by `by` base // by, */
+    int64_t by;         /* or what is left of that (is_rest); 0: not so */
+    bool is_rest;
     int64_t scale, offset;
 };
 
@@ -258,6 +260,7 @@ Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *
 Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
 Object *symbol_value(Eval *eval, const Symbol *symbol); /* in this kernel; NULL: not known yet */
 /* What an extent that a tensor has tells of the symbol that it is computed from. */
+bool symbol_is_solvable(const Symbol *symbol); /* if an extent is computed so */
 void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent);
 /* Its number, where a look ahead found that; or NULL. */
 const Object *number_ahead(Eval *eval, const Object *extent);

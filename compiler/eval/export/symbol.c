@@ -25,33 +25,72 @@ static Object *extent_of(Eval *eval, const Symbol *base, int64_t scale, int64_t 
     return object;
 }
 
+/* base // by or base % by. */
+static Object *extent_divided(Eval *eval, const Symbol *base, Operator op, int64_t by)
+{
+    if (by < 1 || by > INT32_MAX) return NULL;
+    Object *object = extent_of(eval, base, 1, 0);
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    *symbol = *object->as.symbol;
+    symbol->by = by;
+    symbol->is_rest = op == OPERATOR_Mod;
+    object->as.symbol = symbol;
+    return object;
+}
+
 Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b)
 {
-    const bool swaps = a->kind == OBJECT_INT && op != OPERATOR_Sub;
+    const bool divides = op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
+    const bool swaps = a->kind == OBJECT_INT && op != OPERATOR_Sub && !divides;
     const Object *extent = swaps ? b : a, *number = swaps ? a : b;
     if (number->kind != OBJECT_INT || extent->kind != OBJECT_SYMBOL) return NULL;
     const Symbol *symbol = extent->as.symbol;
     if (symbol->base == NULL && !may_be_base(extent)) return NULL;
-    const Symbol *base = symbol->base != NULL ? symbol->base : symbol;
-    const int64_t scale = symbol->base != NULL ? symbol->scale : 1, given = number->as.integer;
+    const int64_t given = number->as.integer;
     if (given < INT32_MIN || given > INT32_MAX) return NULL;
-    if (op == OPERATOR_Mult) return extent_of(eval, base, scale * given, symbol->offset * given);
-    if (op == OPERATOR_Add) return extent_of(eval, base, scale, symbol->offset + given);
-    return op == OPERATOR_Sub ? extent_of(eval, base, scale, symbol->offset - given) : NULL;
+    if (divides) return extent_divided(eval, symbol, op, given);
+    const bool is_sum = symbol->base != NULL && symbol->by == 0;
+    const Symbol *base = is_sum ? symbol->base : symbol;
+    const int64_t scale = is_sum ? symbol->scale : 1, offset = is_sum ? symbol->offset : 0;
+    if (op == OPERATOR_Mult) return extent_of(eval, base, scale * given, offset * given);
+    if (op == OPERATOR_Add) return extent_of(eval, base, scale, offset + given);
+    return op == OPERATOR_Sub ? extent_of(eval, base, scale, offset - given) : NULL;
+}
+
+static Value *times(Eval *eval, Value *value, int64_t factor)
+{
+    return build2(&eval->builder, OP_mul, value, build_const(&eval->builder, DTYPE_i64, factor));
+}
+
+/* The extent where the one it is computed from is a number. */
+static int64_t number_computed(const Symbol *symbol, int64_t base)
+{
+    if (symbol->by == 0) return base * symbol->scale + symbol->offset;
+    const int64_t rest = (base % symbol->by + symbol->by) % symbol->by;
+    return symbol->is_rest ? rest : (base - rest) / symbol->by;
 }
 
 static Object *computed_value(Eval *eval, const Symbol *symbol)
 {
     Object *base = symbol_value(eval, symbol->base);
     if (base == NULL) return NULL;
-    if (base->kind == OBJECT_INT)
-        return object_int(eval, base->as.integer * symbol->scale + symbol->offset);
-    Value *value = stage_cast(eval, stage_value(eval, base), DTYPE_i64);
-    value = build2(&eval->builder, OP_mul, value,
-                   build_const(&eval->builder, DTYPE_i64, symbol->scale));
-    value = build2(&eval->builder, OP_add, value,
-                   build_const(&eval->builder, DTYPE_i64, symbol->offset));
+    if (base->kind == OBJECT_INT) return object_int(eval, number_computed(symbol, base->as.integer));
+    Value *of_base = stage_cast(eval, stage_value(eval, base), DTYPE_i64), *value = of_base;
+    if (symbol->by == 0) {
+        value = build2(&eval->builder, OP_add, times(eval, value, symbol->scale),
+                       build_const(&eval->builder, DTYPE_i64, symbol->offset));
+    } else {
+        value = build2(&eval->builder, OP_floordiv, value,
+                       build_const(&eval->builder, DTYPE_i64, symbol->by));
+        if (symbol->is_rest)
+            value = build2(&eval->builder, OP_sub, of_base, times(eval, value, symbol->by));
+    }
     return object_ir(eval, stage_cast(eval, value, symbol->dtype));
+}
+
+bool symbol_is_solvable(const Symbol *symbol)
+{
+    return symbol->by == 0 && symbol->base->base == NULL;
 }
 
 /* Of the extent that it is computed from: the call is refused where there is none. */
@@ -151,8 +190,8 @@ Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
 bool extent_is_known(Eval *eval, const Object *object, Span at)
 {
     if (object->kind != OBJECT_SYMBOL) return true;
-    const Symbol *symbol =
-        object->as.symbol->base != NULL ? object->as.symbol->base : object->as.symbol;
+    const Symbol *symbol = object->as.symbol;
+    while (symbol->base != NULL) symbol = symbol->base;
     const Name name = symbol->name != NULL ? symbol->name : "an extent without a name";
     const char *how = symbol->name == NULL ? "give it one"
                       : symbol->is_key     ? arena_printf(eval->arena,

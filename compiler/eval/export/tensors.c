@@ -368,11 +368,12 @@ static bool stage_computed(Eval *eval, const Part *part, int dim, Object *extent
 }
 
 /* Of names that stand for what is computed: from a tensor before, or from this one. */
-static bool stage_solved(Eval *eval, const Part *part, int dim, const Symbol *symbol)
+static bool stage_solved(Eval *eval, const Part *part, int dim, const Object *extent)
 {
-    const Symbol unnamed = {0};
+    const Symbol unnamed = {0}, *symbol = extent->as.symbol;
     Object *known = symbol_value(eval, symbol);
     if (known != NULL) return stage_computed(eval, part, dim, known);
+    if (!symbol_is_solvable(symbol)) return extent_is_known(eval, extent, part->parameter->span);
     if (!stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
     symbol_solve(eval, symbol, part->values[dim]);
     return true;
@@ -390,7 +391,7 @@ static bool stage_extent(Eval *eval, const Part *part, int dim)
     if (extent != NULL && extent->kind == OBJECT_SYMBOL) {
         const Symbol *symbol = extent->as.symbol;
         if (symbol->base != NULL || is_computed(symbol_value(eval, symbol)))
-            return stage_solved(eval, part, dim, symbol);
+            return stage_solved(eval, part, dim, extent);
         const Object *number = number_ahead(eval, extent);
         return (number == NULL || agrees(eval, part, dim, extent->as.symbol, number, key)) &&
                stage_symbol(eval, part, dim, extent->as.symbol, key);
