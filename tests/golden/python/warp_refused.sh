@@ -100,5 +100,29 @@ print(wp.from_ptr(ctypes.addressof(place.contents), 3, dtype=float, device="cpu"
 sums = wp.zeros(4, dtype=int)
 wp.utils.array_scan(wp.ones(4, dtype=int), sums, inclusive=False)
 print(sums.numpy())
+
+# ---- names that are not there ----
+for name in ("Mesh", "jax_callable", "ModuleBuildOptions", "address_of", "launchh"):
+    try:
+        getattr(wp, name)
+    except AttributeError as error:
+        print(error)
+
+
+@wp.struct
+class Listed:
+    numbers: wp.array(dtype=float)
+    x: float
+
+
+@wp.kernel
+def listed(o: wp.array(dtype=Listed)):
+    wp.tile_store(o, wp.tile_zeros(4, dtype=Listed))
+
+
+try:
+    wp.launch_tiled(listed, dim=[1], inputs=[wp.zeros(4, dtype=Listed)], block_dim=32)
+except TypeError as error:
+    print(str(error).splitlines()[-1])
 END
 python3 -m tilec run refused.py 2>&1

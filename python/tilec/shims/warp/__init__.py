@@ -192,7 +192,12 @@ class _Warp(_modules.DialectModule):
             why = _session.evaluate(_Text(_session.module("warp.missing"), f".reason({name!r})"))
             self.__dict__[name] = _Refused(name, (), {"__doc__": why, "__module__": "warp"})
             return self.__dict__[name]
-        return super().__getattr__(name)
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("_"):
+                raise
+        raise AttributeError(_session.evaluate(_Text(_session.module("warp.missing"), f".reason({name!r})")))
 
     def converted(self, name, value):
         """A function of kernels is called in Python, too."""
