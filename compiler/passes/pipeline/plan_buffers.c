@@ -196,23 +196,29 @@ static int64_t bytes_in_loop(const Pipeline *pipeline)
     return bytes;
 }
 
-/* As many stages as were asked for, if a block has the memory; else as many as it has. */
-void plan_fit_stages(Pipeline *pipeline)
+bool plan_has_stages(const Pipeline *pipeline, int stages)
 {
     enum { BARRIERS = 2 }; /* a stage's: it is full, it is empty */
-    if (pipeline->stages == 1) return;
-    const int64_t most = pipeline->pass->target->shared_bytes,
-                  barriers =
+    const int64_t barriers =
                       (int64_t)pipeline->buffers.count * BARRIERS * (int64_t)sizeof(uint64_t),
                   stage = multi_buffer_bytes(pipeline) + barriers,
                   others = bytes_in_loop(pipeline) - multi_buffer_bytes(pipeline);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (type_elements(pipeline->buffers.data[i].alloc->results[0].type) > TILE_LIMIT / stages)
+            return false;
+    return others + stages * stage <= pipeline->pass->target->shared_bytes;
+}
+
+/* As many stages as were asked for, if a block has the memory; else as many as it has. */
+void plan_fit_stages(Pipeline *pipeline)
+{
     const int asked = pipeline->stages;
-    while (pipeline->stages > 1 && others + pipeline->stages * stage > most) pipeline->stages--;
+    while (pipeline->stages > 1 && !plan_has_stages(pipeline, pipeline->stages)) pipeline->stages--;
     pipeline->ahead = pipeline->stages - 1;
     if (pipeline->stages < asked)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "stages: %d in place of %d, as a block has %lld bytes of shared memory",
-                      pipeline->stages, asked, (long long)most);
+                      pipeline->stages, asked, (long long)pipeline->pass->target->shared_bytes);
 }
 
 const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)

@@ -2,7 +2,7 @@
 show() { # SOURCE LINE
   echo "$2"
   { cat "$TILE_ROOT/tests/exec/$1"; echo "$2"; } >"$TMP/planned.tile"
-  $TILEC "$TMP/planned.tile" --arch=sm_90a -Rperf --emit=cubin -o "$TMP/planned.cubin" 2>&1 | grep -oE "[0-9]+ bytes of spills.*wait for each other|[1-9][0-9]* bytes of spills|(a loop by plan|no product is done|a loop of products|iterations in which|persistent blocks).*"
+  $TILEC "$TMP/planned.tile" --arch=sm_90a -Rperf --emit=cubin -o "$TMP/planned.cubin" 2>&1 | grep -oE "[0-9]+ bytes of spills.*wait for each other|[1-9][0-9]* bytes of spills|([0-9] stages in place|a loop by plan|no product is done|a loop of products|iterations in which|persistent blocks).*"
   $TILEC "$TMP/planned.tile" --arch=sm_90a --ptxas=none --emit=ptx 2>/dev/null |
     awk '/\.entry/ { mine = /_aligned/ } mine' |
     grep -oE 'wgmma\.(mma_async\.sync\.aligned\.m64n[0-9]+k[0-9]+|wait_group\.sync\.aligned [0-9])|setmaxnreg[.a-z0-9]*|cp\.async\.bulk\.tensor|ex2\.approx|mbarrier\.try_wait|cp\.async\.cg|bar(rier)?\.sync' | sort | uniq -c
@@ -10,6 +10,9 @@ show() { # SOURCE LINE
 show attention.tile 'attention.compile(*shapes(1, 2, 1024, 1024, 128), causal=True)'
 show attention.tile 'attention.compile(*shapes(1, 2, 1024, 1024, 64))'
 show attention.tile 'attention.compile(*shapes(1, 2, 1024, 1024, 128), block_M=64, block_N=64, threads=128)'
+# one stage is asked, of which two have room, as registers leave a multiprocessor one block; a block of few registers has its one
+show attention.tile 'attention.compile(*shapes(1, 2, 1024, 1024, 128), causal=True, num_stages=1)'
+show attention.tile 'attention.compile(*shapes(1, 2, 1024, 1024, 64), block_M=64, block_N=64, num_stages=1, threads=128)'
 show planned.tile 'chain.compile(T.Tensor((64, 64), T.float16), T.Tensor((1, 64), T.float16), T.Tensor((1, 64), T.float16))'
 show planned.tile 'pair.compile(T.Tensor((64, 192), T.float16), T.Tensor((192, 64), T.float16), T.Tensor((192, 64), T.float16))'
 show planned.tile 'three.compile(T.Tensor((64, 64), T.float16), T.Tensor((1024, 64), T.float16))'
