@@ -1,0 +1,344 @@
+/* mask_limits.c: masks of several comparisons, as limits of rows.
+ *
+ *     row < base + j or base + j >= end or row >= rows        of elements j of a row
+ *
+ * compares each element with what is one number for a row, or for all of them. Where the numbers
+ * are known, so is from which j on it holds, and each element makes one comparison:
+ *
+ *     j >= least(row - base + 1, end - base), or 0 where row >= rows
+ *
+ * One that holds below a limit is another comparison. A row is some number and the row's own, so
+ * that differences are of numbers that are the same for all elements: of 64 bits, in which none
+ * wraps, and then brought to where the tile is. Where base + j may wrap, what the text has is done
+ * in those launches where it does.
+ *
+ * Needs SSA, before layouts; leaves a TYPED kernel. */
+#include "passes/analysis/context.h"
+#include "passes/analysis/ranges.h"
+#include "passes/pass.h"
+#include "ir/op_vec.h"
+
+#include <string.h>
+
+enum { SIDES = 2 /* of a limit: what holds from it on, and what holds below it */ };
+
+typedef struct Limits {
+    FactTable *facts;
+    Builder builder;
+    const Type *row;    /* i32, extent 1 along the dimension */
+    int dim;            /* along which elements are compared with limits */
+    OpCode code;        /* OP_or, OP_and */
+    Value *side[SIDES]; /* NULL: no comparison is of that side */
+    Value *rows;        /* b1, of whole rows */
+    Value *rest;        /* what is no such comparison */
+    Value *exact;       /* whether no sum wraps; NULL: none can */
+    int count;          /* of comparisons by element that there were */
+} Limits;
+
+static const Type *row_of(const Limits *limits, DType dtype)
+{
+    return type_with_dtype(limits->builder.kernel->types, limits->row, dtype);
+}
+
+static Value *build_typed(Limits *limits, OpCode code, Value *a, const Type *type)
+{
+    return build_op(&limits->builder, code, 1, &a, 1, &type)->results;
+}
+
+static Value *build_iota(Limits *limits, const Type *type, int dim)
+{
+    Op *made = build_op(&limits->builder, OP_iota, 0, NULL, 1, &type);
+    op_set_int(made, ATTR_dim, dim);
+    return made->results;
+}
+
+/* ---- what is one number for a row ---- */
+
+static bool is_of_rows(const Limits *limits, const Value *value)
+{
+    const Op *op = value->op;
+    if (!op) return false;
+    switch ((int)op->code) {
+    case OP_splat: return true;
+    case OP_iota: return op_int(op, ATTR_dim, 0) != limits->dim;
+    case OP_broadcast:
+        return operand(op, a)->type->rank == limits->row->rank &&
+               memcmp(operand(op, a)->type->shape, limits->row->shape,
+                      sizeof(int64_t) * (size_t)limits->row->rank) == 0;
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+    case OP_min:
+    case OP_max:
+    case OP_cmp:
+    case OP_and:
+    case OP_or:
+        return operand(op, a)->type->dtype != DTYPE_f64 && is_of_rows(limits, operand(op, a)) &&
+               is_of_rows(limits, operand(op, b));
+    default: return false;
+    }
+}
+
+/* The same numbers, once for each row. */
+static Value *build_rows(Limits *limits, const Value *value)
+{
+    const Op *op = value->op;
+    const Type *type = row_of(limits, value->type->dtype);
+    if (op->code == OP_broadcast) return operand(op, a);
+    if (op->code == OP_splat) return build_typed(limits, OP_splat, operand(op, a), type);
+    Op *made;
+    if (op->code == OP_iota) {
+        made = build_op(&limits->builder, OP_iota, 0, NULL, 1, &type);
+    } else {
+        Value *operands[2] = {build_rows(limits, operand(op, a)),
+                              build_rows(limits, operand(op, b))};
+        made = build_op(&limits->builder, op->code, 2, operands, 1, &type);
+    }
+    op_keep_attrs(made, op);
+    return made->results;
+}
+
+/* ---- sums of one number and coordinates ---- */
+
+enum { NONE = -1 /* it is no such sum */ };
+
+static unsigned long_dims(const Type *type)
+{
+    unsigned dims = 0;
+    for (int d = 0; d < type->rank; d++) dims |= (unsigned)(type->shape[d] > 1) << d;
+    return dims;
+}
+
+/* The dimensions along which it grows by 1, a bit each. */
+static int dims_of_sum(const Value *value)
+{
+    const Op *op = value->op;
+    if (!op || value->type->kind != TYPE_TILE || value->type->dtype != DTYPE_i32) return NONE;
+    if (op->code == OP_splat) return 0;
+    if (op->code == OP_iota) return (int)(1U << op_int(op, ATTR_dim, 0) & long_dims(value->type));
+    if (op->code == OP_broadcast) return dims_of_sum(operand(op, a));
+    if (op->code != OP_add && op->code != OP_sub) return NONE;
+    const int a = dims_of_sum(operand(op, a)), b = dims_of_sum(operand(op, b));
+    if (a == NONE || b == NONE || a & b || (op->code == OP_sub && b)) return NONE;
+    return a | b;
+}
+
+static bool is_finite(Facts facts)
+{
+    return facts.low > INT32_MIN && facts.high < INT32_MAX;
+}
+
+static void note_exact(Limits *limits, const char *predicate, Value *number, int64_t limit)
+{
+    Builder *builder = &limits->builder;
+    Value *fits = build_cmp(builder, predicate, number, build_const(builder, DTYPE_i64, limit));
+    limits->exact = limits->exact ? build2(builder, OP_and, limits->exact, fits) : fits;
+}
+
+static void check_sum(Limits *limits, const Value *value, Value *least)
+{
+    const int dims = dims_of_sum(value);
+    int64_t most = 0;
+    if (is_finite(facts_of(limits->facts, value))) return;
+    for (int d = 0; d < value->type->rank; d++)
+        if (dims >> d & 1) most += value->type->shape[d] - 1;
+    note_exact(limits, "ge", least, INT32_MIN);
+    note_exact(limits, "le", least, INT32_MAX - most);
+}
+
+/* Of the first element, an i64. */
+static Value *find_least(Limits *limits, const Value *value)
+{
+    const Op *op = value->op;
+    Builder *builder = &limits->builder;
+    if (op->code == OP_splat) return build_cast(builder, DTYPE_i64, operand(op, a));
+    if (op->code == OP_iota) return build_const(builder, DTYPE_i64, 0);
+    if (op->code == OP_broadcast) return find_least(limits, operand(op, a));
+    Value *least = build2(builder, op->code, find_least(limits, operand(op, a)),
+                          find_least(limits, operand(op, b)));
+    check_sum(limits, value, least);
+    return least;
+}
+
+/* ---- comparisons ---- */
+
+/* `row PREDICATE column`, of what grows along the dimension alone, and what does not grow there. */
+typedef struct Comparison {
+    Value *row, *column;
+    bool less, equal; /* row < column, row <= column; or the opposite ones */
+} Comparison;
+
+static bool find_comparison(const Limits *limits, const Value *mask, Comparison *out)
+{
+    const Op *op = mask->op;
+    if (!op || op->code != OP_cmp) return false;
+    const char *predicate = op_attr(op, ATTR_predicate)->text;
+    const bool less = predicate[0] == 'l', equal = predicate[1] == 'e';
+    if ((!less && predicate[0] != 'g') || (!equal && predicate[1] != 't')) return false;
+    const int a = dims_of_sum(operand(op, a)), b = dims_of_sum(operand(op, b)),
+              along = 1 << limits->dim;
+    if (a == NONE || b == NONE) return false;
+    *out = (Comparison){operand(op, a), operand(op, b), less, equal};
+    if (a == along) *out = (Comparison){operand(op, b), operand(op, a), !less, equal};
+    return a == along ? !(b & along) : b == along && !(a & along);
+}
+
+/* What holds in a row from its limit on, or below it, holds where it holds for any of them, or for
+ * all. */
+static void join_limit(Limits *limits, int side, Value *limit)
+{
+    const bool least = (side == 0) == (limits->code == OP_or);
+    Value *before = limits->side[side];
+    limits->side[side] =
+        before ? build2(&limits->builder, least ? OP_min : OP_max, before, limit) : limit;
+}
+
+static Value *clamp(Builder *builder, Value *value, int64_t low, int64_t high)
+{
+    value = build2(builder, OP_max, value, build_const(builder, DTYPE_i64, low));
+    value = build2(builder, OP_min, value, build_const(builder, DTYPE_i64, high));
+    return build_cast(builder, DTYPE_i32, value);
+}
+
+static void add_comparison(Limits *limits, const Comparison *comparison)
+{
+    Builder *builder = &limits->builder;
+    const Type *row = row_of(limits, DTYPE_i32), *type = comparison->row->type;
+    const int rows = dims_of_sum(comparison->row), other = 1 - limits->dim;
+    Value *limit = build2(builder, OP_sub, find_least(limits, comparison->row),
+                          find_least(limits, comparison->column));
+    if (comparison->less != comparison->equal) /* row < j: from row + 1 on; row >= j: below that */
+        limit = build2(builder, OP_add, limit, build_const(builder, DTYPE_i64, 1));
+    limit = clamp(builder, limit, rows ? -type->shape[other] : 0, type->shape[limits->dim]);
+    limit = build_typed(limits, OP_splat, limit, row);
+    if (rows) limit = build2(builder, OP_add, limit, build_iota(limits, row, other));
+    join_limit(limits, !comparison->less, limit);
+}
+
+static Value *joined(Limits *limits, Value *before, Value *more)
+{
+    return before ? build2(&limits->builder, limits->code, before, more) : more;
+}
+
+static bool is_inner(const Limits *limits, const Value *mask)
+{
+    return mask->op && mask->op->code == limits->code;
+}
+
+static void add_mask(Limits *limits, Value *mask, bool whole)
+{
+    Comparison comparison;
+    if (is_inner(limits, mask) && (whole || mask->use_count == 1)) {
+        add_mask(limits, operand(mask->op, a), false);
+        add_mask(limits, operand(mask->op, b), false);
+    } else if (find_comparison(limits, mask, &comparison)) {
+        add_comparison(limits, &comparison);
+        limits->count++;
+    } else if (is_of_rows(limits, mask)) {
+        limits->rows = joined(limits, limits->rows, build_rows(limits, mask));
+        limits->count++;
+    } else {
+        limits->rest = joined(limits, limits->rest, mask);
+    }
+}
+
+/* Rows of which all elements are masked, or none is, have their limit at an end. */
+static void use_rows(Limits *limits, int64_t extent)
+{
+    Builder *builder = &limits->builder;
+    const int side = limits->side[0] ? 0 : 1;
+    const bool is_or = limits->code == OP_or, first = (side == 0) == is_or;
+    if (!limits->rows) return;
+    Value *end = build_const(builder, DTYPE_i32, first ? 0 : extent), *limit = limits->side[side];
+    end = build_typed(limits, OP_splat, end, limits->row);
+    limits->side[side] =
+        build3(builder, OP_select, limits->rows, is_or ? end : limit, is_or ? limit : end);
+}
+
+static Value *build_mask(Limits *limits, const Type *type)
+{
+    static const char *const PREDICATES[SIDES] = {"ge", "lt"};
+    Builder *builder = &limits->builder;
+    const Type *whole = type_with_dtype(builder->kernel->types, type, DTYPE_i32);
+    use_rows(limits, type->shape[limits->dim]);
+    Value *elements = build_iota(limits, whole, limits->dim), *mask = limits->rest;
+    for (int side = 0; side < SIDES; side++) {
+        Value *limit = limits->side[side];
+        if (!limit) continue;
+        limit = build_typed(limits, OP_broadcast, limit, whole);
+        mask = joined(limits, mask, build_cmp(builder, PREDICATES[side], elements, limit));
+    }
+    return mask;
+}
+
+/* ---- masks ---- */
+
+/* Of comparisons that it is made of, those that would be limits, and the sides of these. */
+static int count_leaves(const Limits *limits, const Value *mask, bool whole, bool sides[SIDES])
+{
+    Comparison comparison;
+    if (is_inner(limits, mask) && (whole || mask->use_count == 1))
+        return count_leaves(limits, operand(mask->op, a), false, sides) +
+               count_leaves(limits, operand(mask->op, b), false, sides);
+    if (!find_comparison(limits, mask, &comparison)) return is_of_rows(limits, mask);
+    sides[!comparison.less] = true;
+    return 1;
+}
+
+static bool pays(const Limits *limits, const Value *mask)
+{
+    bool sides[SIDES] = {false};
+    const int leaves = count_leaves(limits, mask, true, sides);
+    return (sides[0] || sides[1]) && leaves > sides[0] + sides[1];
+}
+
+static Limits limits_along(FactTable *facts, Op *choice, int dim)
+{
+    const Value *mask = operand(choice, condition);
+    int64_t shape[TYPE_RANK];
+    for (int d = 0; d < mask->type->rank; d++) shape[d] = d == dim ? 1 : mask->type->shape[d];
+    Limits limits = {.facts = facts, .builder = builder_before(choice), .dim = dim};
+    limits.code = mask->op ? mask->op->code : OP_COUNT;
+    limits.row = type_tile(limits.builder.kernel->types, DTYPE_i32, mask->type->rank, shape, NULL);
+    return limits;
+}
+
+/* What the text has, where a sum wraps. */
+static void build_either(Limits *limits, Op *choice, Value *mask)
+{
+    Builder *builder = &limits->builder;
+    Op *branch =
+        build_op(builder, OP_if, 1, &limits->exact, 1, (const Type *[]){choice->results[0].type});
+    for (int r = 0; r < 2; r++) {
+        Builder at = builder_at_end(branch->regions[r], choice->span);
+        Value *result = build3(&at, OP_select, r ? operand(choice, condition) : mask,
+                               operand(choice, a), operand(choice, b));
+        build_op(&at, OP_yield, 1, &result, 0, NULL);
+    }
+    value_replace(&choice->results[0], &branch->results[0]);
+}
+
+static void visit(Op *choice, void *context)
+{
+    const Value *mask = operand(choice, condition);
+    if (mask->type->kind != TYPE_TILE || mask->type->rank != 2 || !mask->op ||
+        (mask->op->code != OP_or && mask->op->code != OP_and))
+        return;
+    for (int dim = 1; dim >= 0; dim--) {
+        Limits limits = limits_along(context, choice, dim);
+        if (!pays(&limits, mask)) continue;
+        add_mask(&limits, operand(choice, condition), true);
+        Value *made = build_mask(&limits, mask->type);
+        if (limits.exact)
+            build_either(&limits, choice, made);
+        else
+            op_set_operand(choice, operand_index(choice, condition), made);
+        return;
+    }
+}
+
+bool pass_mask_limits(Kernel *kernel, PassContext *context)
+{
+    kernel_visit_those(kernel, OP_select, visit, analysis_ranges(context));
+    return true;
+}
