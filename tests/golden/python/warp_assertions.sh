@@ -43,3 +43,28 @@ launch(-7, "cpu")
 END_PY
 { python3 -m tilec run checked.py 2>said; echo "status $?"; } 2>/dev/null
 sed 's/.*Assertion failed: [^ ]*checked/Assertion failed: checked/' said
+# ---- numbers that are not finite ----
+cat >finite.py <<'END_PY'
+import warp as wp
+
+
+@wp.struct
+class Pair:
+    x: float
+    v: wp.vec2
+
+
+@wp.kernel
+def divided(a: wp.array(dtype=float), p: wp.array(dtype=Pair), n: wp.array(dtype=int)):
+    i = wp.tid()
+    a[i] = 1.0 / a[i]
+    p[i].v[1] = -wp.log(float(i - 1))
+    n[i] = i
+
+
+wp.config.verify_fp = True
+wp.launch(divided, dim=3, inputs=[wp.array([0.0, 1.0, -0.0]), wp.zeros(3, dtype=Pair), wp.zeros(3, dtype=int)])
+wp.launch(divided, dim=0, inputs=[wp.array([0.0, 1.0, -0.0]), wp.zeros(3, dtype=Pair), wp.zeros(3, dtype=int)])
+wp.launch(divided, dim=6, inputs=[wp.zeros(6), wp.zeros(6, dtype=Pair), wp.zeros(6, dtype=int)], device="cpu")
+END_PY
+python3 -m tilec run finite.py

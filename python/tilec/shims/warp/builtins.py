@@ -120,7 +120,7 @@ def _number_kind(value):
 
 
 def _is_real_type(dtype):
-    return dtype in (None, float) or isinstance(dtype, _types._Type) and dtype in _types.float_types
+    return dtype is None or dtype is float or isinstance(dtype, _types._Type) and dtype in _types.float_types
 
 
 def _check_kinds(name, args, named):

@@ -34,6 +34,7 @@ from warp import builds as _builds
 from warp import checks as _checks
 from warp import determinism as _determinism
 from warp import devices as _devices
+from warp import finite as _finite
 from warp import graphs as _graphs
 from warp import packing as _packing
 from warp import statics as _statics
@@ -286,6 +287,7 @@ def _check_launched(kernel):
                            "with wp.launch()")
 
 
+_warp = sys.modules["warp"]
 naming = threading.RLock()  # names are made and forgotten one after the other
 
 
@@ -852,6 +854,8 @@ def _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_di
         raise
     for whole, copy in copies:
         whole.store(copy.numpy())
+    if _warp.config.verify_fp:
+        _finite.report(kernel, [(name, x) for name, x in zip(kernel.parameters, given) if hasattr(x, "memory")])
     if adjoint:
         for one in later:
             one()
