@@ -167,6 +167,38 @@ static Value *view_again(Value *view)
     return op_clone(&builder, view->op, &copies)->results;
 }
 
+/* ---- settings of scopes ---- */
+
+Object *core_settings_open(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    const bool nested = eval->staging->settings.count > 0;
+    vec_push(eval->arena, &eval->staging->settings, NULL);
+    return object_bool(eval, nested);
+}
+
+Object *core_settings_add(Eval *eval, const Bound *bound)
+{
+    if (!stage_ready(eval, bound->at)) return NULL;
+    if (eval->staging->settings.count == 0) return eval->no;
+    if (bound->values[0] != eval->none)
+        vec_push(eval->arena, &eval->staging->settings, bound->values[0]);
+    return eval->yes;
+}
+
+Object *core_settings_close(Eval *eval, const Bound *bound)
+{
+    Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
+    if (!stage_ready(eval, bound->at)) return NULL;
+    Staging *staging = eval->staging;
+    size_t first = staging->settings.count;
+    while (first > 0 && staging->settings.data[first - 1] != NULL) first--;
+    for (size_t i = first; i < staging->settings.count; i++)
+        list_append(eval, list, staging->settings.data[i]);
+    staging->settings.count = first > 0 ? first - 1 : 0;
+    return list;
+}
+
 /* outside(view, value, scoped): what reads find that are not inside of the view; where it is
  * scoped, those that follow, until it is called with the view that it gives, which is the one
  * before. */

@@ -159,6 +159,7 @@ typedef struct Staging { /* of the kernel that is being staged */
         Value *row; /* NULL: it was not used */
         int64_t count;
     } named[NAMED_BARRIERS]; /* barriers that the open launch knows by number */
+    VEC(Object *) settings;  /* to be set back at the end of scopes; NULL: one begins */
     VEC(Value *) fragments;  /* variables of register tiles that may become each thread's own */
     Map fragment_elements;   /* ops that read or write an element of those -> ElementAccess */
     /* of the kernel function: after an error its other statements are still looked at */
