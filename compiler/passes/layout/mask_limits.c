@@ -14,10 +14,12 @@
  *
  * Needs SSA, before layouts; leaves a TYPED kernel. */
 #include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SIDES = 2 /* of a limit: what holds from it on, and what holds below it */ };
@@ -32,7 +34,8 @@ typedef struct Limits {
     Value *rows;        /* b1, of whole rows */
     Value *rest;        /* what is no such comparison */
     Value *exact;       /* whether no sum wraps; NULL: none can */
-    int count;          /* of comparisons by element that there were */
+    bool branches;      /* around the mask, where all elements go the other way */
+    Value *idle;        /* whether they do; NULL: that is not known */
 } Limits;
 
 static const Type *row_of(const Limits *limits, DType dtype)
@@ -200,6 +203,24 @@ static Value *clamp(Builder *builder, Value *value, int64_t low, int64_t high)
     return build_cast(builder, DTYPE_i32, value);
 }
 
+static void join_idle(Limits *limits, const char *predicate, Value *number, int64_t limit)
+{
+    Builder *builder = &limits->builder;
+    Value *idle = build_cmp(builder, predicate, number, build_const(builder, DTYPE_i64, limit));
+    limits->idle = limits->idle ? build2(builder, OP_and, limits->idle, idle) : idle;
+}
+
+/* By the limit of the first row, which grows from row to row: no element is on its side of it, or
+ * all are, where the mask asks for all. */
+static void note_idle(Limits *limits, Value *limit, bool from, int64_t extent, int64_t rows)
+{
+    if (!limits->branches) return;
+    if (from == (limits->code == OP_or))
+        join_idle(limits, "ge", limit, extent);
+    else
+        join_idle(limits, "le", limit, 1 - rows);
+}
+
 static void add_comparison(Limits *limits, const Comparison *comparison)
 {
     Builder *builder = &limits->builder;
@@ -209,10 +230,38 @@ static void add_comparison(Limits *limits, const Comparison *comparison)
                           find_least(limits, comparison->column));
     if (comparison->less != comparison->equal) /* row < j: from row + 1 on; row >= j: below that */
         limit = build2(builder, OP_add, limit, build_const(builder, DTYPE_i64, 1));
+    note_idle(limits, limit, comparison->less, type->shape[limits->dim],
+              rows ? type->shape[other] : 1);
     limit = clamp(builder, limit, rows ? -type->shape[other] : 0, type->shape[limits->dim]);
     limit = build_typed(limits, OP_splat, limit, row);
     if (rows) limit = build2(builder, OP_add, limit, build_iota(limits, row, other));
     join_limit(limits, !comparison->less, limit);
+}
+
+/* Of rows: their numbers less those of the other side are as far apart as rows and others are. */
+static void note_idle_rows(Limits *limits, const Value *mask)
+{
+    const Op *op = mask->op;
+    const bool is_cmp = op->code == OP_cmp;
+    const int a = is_cmp ? dims_of_sum(operand(op, a)) : NONE,
+              b = is_cmp ? dims_of_sum(operand(op, b)) : NONE;
+    const char *predicate = is_cmp ? op_attr(op, ATTR_predicate)->text : "";
+    const bool less = predicate[0] == 'l', equal = predicate[1] == 'e';
+    if (!limits->branches) return;
+    if (a == NONE || b == NONE || (!less && predicate[0] != 'g') ||
+        (!equal && predicate[1] != 't')) {
+        limits->branches = false;
+        return;
+    }
+    const int64_t most = mask->type->shape[1 - limits->dim] - 1;
+    Value *difference = build2(&limits->builder, OP_sub, find_least(limits, operand(op, a)),
+                               find_least(limits, operand(op, b)));
+    const bool is_less = less != (limits->code == OP_or), /* of what idle rows are */
+        is_equal = equal != (limits->code == OP_or);
+    if (is_less)
+        join_idle(limits, is_equal ? "le" : "lt", difference, a ? -most : 0);
+    else
+        join_idle(limits, is_equal ? "ge" : "gt", difference, b ? most : 0);
 }
 
 static Value *joined(Limits *limits, Value *before, Value *more)
@@ -233,11 +282,11 @@ static void add_mask(Limits *limits, Value *mask, bool whole)
         add_mask(limits, operand(mask->op, b), false);
     } else if (find_comparison(limits, mask, &comparison)) {
         add_comparison(limits, &comparison);
-        limits->count++;
     } else if (is_of_rows(limits, mask)) {
+        note_idle_rows(limits, mask);
         limits->rows = joined(limits, limits->rows, build_rows(limits, mask));
-        limits->count++;
     } else {
+        limits->branches = false;
         limits->rest = joined(limits, limits->rest, mask);
     }
 }
@@ -285,11 +334,39 @@ static int count_leaves(const Limits *limits, const Value *mask, bool whole, boo
     return 1;
 }
 
+/* A word of bits has both sides, so that two comparisons take as much as one. */
 static bool pays(const Limits *limits, const Value *mask)
 {
     bool sides[SIDES] = {false};
     const int leaves = count_leaves(limits, mask, true, sides);
-    return (sides[0] || sides[1]) && leaves > sides[0] + sides[1];
+    return (sides[0] || sides[1]) && (leaves > 1 || limits->branches);
+}
+
+/* What a product begins with, not in a loop of products alone, whose iterations masks tells apart.
+ */
+static bool begins_product(const Op *choice)
+{
+    const Op *loop = op_enclosing(choice, OP_for);
+    bool begins = false;
+    for (const OpUse *use = choice->results[0].uses; use; use = use->next)
+        begins = begins || (use->op->code == OP_dot && operand(use->op, c) == choice->results);
+    return begins && !(loop && loop_products(loop) && !region_has(loop->regions[0], OP_for));
+}
+
+/* NAN: it is no number that all elements have. */
+static double number_of(const Value *value)
+{
+    const Op *op = value->op && value->op->code == OP_splat ? operand(value->op, a)->op : NULL;
+    const Attr *number = op && op->code == OP_const ? op_attr(op, ATTR_number) : NULL;
+    return number ? number->number : NAN;
+}
+
+/* A mask of one comparison is one of several by which the greater number is chosen. */
+static OpCode code_of(const Op *choice)
+{
+    const Op *mask = operand(choice, condition)->op;
+    if (mask->code == OP_or || mask->code == OP_and) return mask->code;
+    return number_of(operand(choice, a)) < number_of(operand(choice, b)) ? OP_or : OP_and;
 }
 
 static Limits limits_along(FactTable *facts, Op *choice, int dim)
@@ -298,47 +375,85 @@ static Limits limits_along(FactTable *facts, Op *choice, int dim)
     int64_t shape[TYPE_RANK];
     for (int d = 0; d < mask->type->rank; d++) shape[d] = d == dim ? 1 : mask->type->shape[d];
     Limits limits = {.facts = facts, .builder = builder_before(choice), .dim = dim};
-    limits.code = mask->op ? mask->op->code : OP_COUNT;
+    limits.branches = begins_product(choice);
+    limits.code = code_of(choice);
     limits.row = type_tile(limits.builder.kernel->types, DTYPE_i32, mask->type->rank, shape, NULL);
     return limits;
 }
 
-/* What the text has, where a sum wraps. */
-static void build_either(Limits *limits, Op *choice, Value *mask)
+static void build_yield(Builder *builder, Value *value)
 {
-    Builder *builder = &limits->builder;
-    Op *branch =
-        build_op(builder, OP_if, 1, &limits->exact, 1, (const Type *[]){choice->results[0].type});
-    for (int r = 0; r < 2; r++) {
-        Builder at = builder_at_end(branch->regions[r], choice->span);
-        Value *result = build3(&at, OP_select, r ? operand(choice, condition) : mask,
-                               operand(choice, a), operand(choice, b));
-        build_op(&at, OP_yield, 1, &result, 0, NULL);
-    }
-    value_replace(&choice->results[0], &branch->results[0]);
+    build_op(builder, OP_yield, 1, &value, 0, NULL);
 }
 
-static void visit(Op *choice, void *context)
+static Value *build_select(Builder *builder, const Op *choice, Value *mask)
+{
+    return build3(builder, OP_select, mask, operand(choice, a), operand(choice, b));
+}
+
+/* What the text has, where a sum wraps. */
+static Value *build_either(const Limits *limits, Builder *builder, const Op *choice, Value *mask)
+{
+    Value *text = operand(choice, condition), *exact = limits->exact;
+    if (!exact || mask == text) return build_select(builder, choice, mask);
+    Op *branch = build_op(builder, OP_if, 1, &exact, 1, &(const Type *){choice->results[0].type});
+    for (int r = 0; r < 2; r++) {
+        Builder at = builder_at_end(branch->regions[r], choice->span);
+        build_yield(&at, build_select(&at, choice, r ? text : mask));
+    }
+    return branch->results;
+}
+
+static Value *build_around(Limits *limits, const Op *choice, Value *mask)
+{
+    Builder *builder = &limits->builder;
+    Value *idle = limits->idle;
+    if (!limits->branches || !idle) return build_either(limits, builder, choice, mask);
+    if (limits->exact) idle = build2(builder, OP_and, limits->exact, idle);
+    Op *branch = build_op(builder, OP_if, 1, &idle, 1, &(const Type *){choice->results[0].type});
+    Builder plain = builder_at_end(branch->regions[0], choice->span),
+            masked = builder_at_end(branch->regions[1], choice->span);
+    build_yield(&plain, limits->code == OP_or ? operand(choice, b) : operand(choice, a));
+    build_yield(&masked, build_either(limits, &masked, choice, mask));
+    return branch->results;
+}
+
+static void visit(Op *choice, FactTable *facts)
 {
     const Value *mask = operand(choice, condition);
-    if (mask->type->kind != TYPE_TILE || mask->type->rank != 2 || !mask->op ||
-        (mask->op->code != OP_or && mask->op->code != OP_and))
-        return;
+    if (mask->type->kind != TYPE_TILE || mask->type->rank != 2 || !mask->op) return;
     for (int dim = 1; dim >= 0; dim--) {
-        Limits limits = limits_along(context, choice, dim);
+        Limits limits = limits_along(facts, choice, dim);
         if (!pays(&limits, mask)) continue;
         add_mask(&limits, operand(choice, condition), true);
-        Value *made = build_mask(&limits, mask->type);
-        if (limits.exact)
-            build_either(&limits, choice, made);
-        else
+        const bool one = mask->op->code == OP_cmp;
+        Value *made = one ? operand(choice, condition) : build_mask(&limits, mask->type);
+        if (!limits.exact && !(limits.branches && limits.idle)) {
             op_set_operand(choice, operand_index(choice, condition), made);
+            return;
+        }
+        value_replace(&choice->results[0], build_around(&limits, choice, made));
+        op_erase(choice);
         return;
     }
+}
+
+typedef struct Choices {
+    Arena *arena;
+    OpVec ops;
+} Choices;
+
+static void collect(Op *op, void *context)
+{
+    Choices *choices = context;
+    vec_push(choices->arena, &choices->ops, op);
 }
 
 bool pass_mask_limits(Kernel *kernel, PassContext *context)
 {
-    kernel_visit_those(kernel, OP_select, visit, analysis_ranges(context));
+    Choices choices = {.arena = kernel->arena};
+    FactTable *facts = analysis_ranges(context);
+    kernel_visit_those(kernel, OP_select, collect, &choices);
+    for (size_t i = 0; i < choices.ops.count; i++) visit(choices.ops.data[i], facts);
     return true;
 }
