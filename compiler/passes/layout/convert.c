@@ -317,7 +317,7 @@ static void add_by_threads(Op *store)
 static void fit_store(Inference *inference, Op *op)
 {
     if (op_attr(op, ATTR_tma)) { /* else as it lies: no room is left for a conversion */
-        if (!store_by_tensor(inference, op) && op_attr(op, ATTR_mode)) add_by_threads(op);
+        if (!store_by_tma(inference, op) && op_attr(op, ATTR_mode)) add_by_threads(op);
         return;
     }
     if (type_elements(operand(op, value)->type) <= COST_STORE_AS_IT_LIES ||

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "passes/layout/matrix.h"
-#include "passes/layout/turns.h"
+#include "passes/layout/worklist.h"
 
 typedef struct Classes {
     Inference *inference;
@@ -31,7 +31,7 @@ typedef struct Classes {
     bool *has_load;         /* by root */
     const Type **narrowest; /* by root: of those read and written in shared memory; NULL: none */
     IndexVec *touching;     /* by root: the renames that it is an operand or result of, in order */
-    Turns turns;            /* renames that a layout may spread through */
+    Worklist worklist;      /* renames that a layout may spread through */
 } Classes;
 
 /* ---- a copy of each splat and iota for each use ---- */
@@ -222,11 +222,11 @@ static const Layout *known(const Classes *classes, const Value *value)
 
 /* Renames that the class has to do with: those in front of the one whose turn it is come after all
  * that wait now. */
-static void await_turns(Classes *classes, int class)
+static void await_renames(Classes *classes, int class)
 {
     const IndexVec *touching = &classes->touching[class];
     for (size_t i = 0; i < touching->count; i++)
-        turns_add(classes->inference->arena, &classes->turns, touching->data[i]);
+        worklist_add(classes->inference->arena, &classes->worklist, touching->data[i]);
 }
 
 static void choose(Classes *classes, const Value *value, const Layout *layout)
@@ -234,7 +234,7 @@ static void choose(Classes *classes, const Value *value, const Layout *layout)
     const int class = class_of(classes, value);
     if (classes->layouts[class]) return;
     classes->layouts[class] = layout;
-    await_turns(classes, class);
+    await_renames(classes, class);
 }
 
 static void spread_through(Classes *classes, const Op *op)
@@ -251,7 +251,7 @@ static void spread_through(Classes *classes, const Op *op)
 /* In the order of the text, again and again, until nothing is left to spread. */
 static void spread(Classes *classes)
 {
-    for (size_t rename; turns_take(&classes->turns, &rename);)
+    for (size_t rename; worklist_take(&classes->worklist, &rename);)
         spread_through(classes, classes->renames.data[rename]);
 }
 
@@ -453,7 +453,7 @@ static void start_again(Classes *classes, const Layout **layouts)
 {
     copy_layouts(classes, layouts, classes->layouts);
     for (size_t i = 0; i < classes->values.count; i++)
-        if (classes->layouts[i]) await_turns(classes, (int)i);
+        if (classes->layouts[i]) await_renames(classes, (int)i);
     spread(classes);
 }
 

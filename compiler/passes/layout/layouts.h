@@ -55,7 +55,7 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
 
 /* ---- tma_store.c ---- */
 /* Makes a store that is {tma} one by TMA; false: its tile does not lie so. */
-bool store_by_tensor(Inference *inference, Op *store);
+bool store_by_tma(Inference *inference, Op *store);
 
 /* ---- mbarrier_copy.c: visitors, before shared tiles are laid out and after ---- */
 void lay_out_for_copies(Op *op, void *context);

@@ -154,7 +154,7 @@ static bool is_along_rows(const Access *access)
            access->tile_dim[contiguous] == COLUMNS && op_is_on_host(operand(access->op, view)->op);
 }
 
-bool store_by_tensor(Inference *inference, Op *store)
+bool store_by_tma(Inference *inference, Op *store)
 {
     Staged staged = {.inference = inference, .store = store, .access = access_of(store)};
     const Type *tile = staged.access.tile;

@@ -103,7 +103,7 @@ static bool has_k_in_rows(const Op *dot, const MultiBuffer *buffer)
 
 /* By its registers a block has a multiprocessor to itself: nobody else multiplies while one of its
  * threads tells TMA, and the others wait for that at the next barrier. */
-static bool has_no_company(const Pipeline *pipeline, const Op *dot)
+static bool is_alone_by_registers(const Pipeline *pipeline, const Op *dot)
 {
     const int64_t threads = op_threads(dot).count;
     return 2 * (type_elements(dot->results[0].type) + COST_OTHER_REGISTERS_FMA * threads) >
@@ -301,7 +301,7 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
     if (!dot && !loop_products(pipeline->loop)) return "the loop has no product";
     if (!dot) return "the loop does more than one product of what it copies";
     if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
-    if (has_no_company(pipeline, dot))
+    if (is_alone_by_registers(pipeline, dot))
         return "no other block multiplies while a thread begins the loads";
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         pipeline->buffers.data[i].is_plain = !has_k_in_rows(dot, &pipeline->buffers.data[i]);
