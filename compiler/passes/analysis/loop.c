@@ -15,6 +15,12 @@ int64_t loop_trips(const Op *loop)
     return iterations < INT64_MAX ? (int64_t)iterations + 1 : 0;
 }
 
+bool loop_is_short(const Op *loop)
+{
+    const int64_t trips = loop_trips(loop);
+    return trips > 0 && trips < COST_LONG_LOOP;
+}
+
 Value *loop_condition(const Op *loop)
 {
     const Op *either = operand(loop, end)->op;

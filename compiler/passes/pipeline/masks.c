@@ -319,8 +319,8 @@ static double constant_of(const Value *value)
     return number ? number->number : NAN;
 }
 
-/* Which value of the mask lets all elements be: that of the choice whose other arm is the lesser
- * number, or no number. -1: nothing is chosen by it. */
+/* Which value of the mask leaves elements as they are: true, where it chooses between them and a
+ * lesser number, as -inf; false, where they are the other arm. -1: nothing is chosen by it. */
 static int wanted(const Value *mask, int depth)
 {
     for (const OpUse *use = mask->uses; use && depth < CHAINED; use = use->next) {
@@ -391,14 +391,13 @@ static void remark_masks(const Masks *masks, const Op *loop, const char *why)
  * loops would have hardly one. NULL: it may be split. */
 static const char *fault_of_loop(const Op *loop)
 {
-    const int64_t trips = loop_trips(loop);
     int64_t step;
     for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
         if (op->region_count) return "a branch is in it";
         if (op->code == OP_copy_async || op->code == OP_copy_wait)
             return "its copies in flight are counted by its iterations";
     }
-    if (trips && trips < COST_LONG_LOOP) return "it has few iterations";
+    if (loop_is_short(loop)) return "it has few iterations";
     if (dtype_bits(operand(loop, begin)->type->dtype) > 32) return "it counts in 64 bits";
     return value_constant(operand(loop, step), &step) ? NULL : "its step is not known";
 }

@@ -120,9 +120,9 @@ static bool is_handed_on(const Value *value)
     return false;
 }
 
-/* Nothing waits for stores to global memory. Those of what products make are an iteration late,
- * beside the next products, where these wait for what is made of it meanwhile: not where it is what
- * these read. */
+/* Nothing waits for a store to global memory. What products make is stored an iteration late,
+ * beside the next products, as these wait for what threads make of it. But not what goes to shared
+ * memory as it is: there the next product waits for little else. */
 static void put_off_stores(Plan *plan)
 {
     for (size_t i = 0; plan->count > 1 && i < plan->steps.count; i++) {

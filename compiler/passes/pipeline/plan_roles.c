@@ -119,8 +119,8 @@ static const char *fault_of_nest(const Pipeline *pipeline)
 
 /* ---- registers ---- */
 
-/* No second block has room beside this one: blocks that have cover for each other, and more threads
- * would only take their registers. */
+/* No second block has room beside this one. Blocks that share a multiprocessor cover for each
+ * other: producers would only take registers from them. */
 static bool is_alone(const Pipeline *pipeline)
 {
     return 2 * pipeline->stages * multi_buffer_bytes(pipeline) >

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { GROUP = 128, UNIT = 8, MOST_REGISTERS = 240 };
+enum { MOST_REGISTERS = 240 };
 
 typedef struct Shares {
     Arena *arena;
@@ -28,7 +28,7 @@ static void find_share(Op *op, void *context)
 /* What a thread begins with. */
 static int first_share(const Target *target, int threads)
 {
-    const int even = target->registers / threads / UNIT * UNIT;
+    const int unit = target->register_unit, even = target->registers / threads / unit * unit;
     return even < MOST_REGISTERS ? even : MOST_REGISTERS;
 }
 
@@ -38,8 +38,8 @@ static bool is_of_groups(const Op *op)
     const ThreadGroup group = op_threads(op);
     const Op *around = op->parent->parent;
     return is_group(around) && op->parent == around->regions[0] &&
-           around->parent->parent->code == OP_launch && group.begin % GROUP == 0 &&
-           group.count % GROUP == 0;
+           around->parent->parent->code == OP_launch && group.begin % WARPGROUP_SIZE == 0 &&
+           group.count % WARPGROUP_SIZE == 0;
 }
 
 static bool is_possible(const Op *op, int first)

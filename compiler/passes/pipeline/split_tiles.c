@@ -95,19 +95,12 @@ static void consider(Split *split)
     split_at(split);
 }
 
-/* What is copied ahead in few iterations costs more than it gains. */
-static bool is_short(const Op *loop)
-{
-    const int64_t trips = loop_trips(loop);
-    return trips > 0 && trips < COST_LONG_LOOP;
-}
-
 static void split_region(Split *split, Region *region)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
         for (int i = 0; i < op->region_count; i++) split_region(split, op->regions[i]);
         split->stages = op->code == OP_for ? op_int(op, ATTR_stages, 0) : 0;
-        if (split->stages < 1 || is_short(op)) continue;
+        if (split->stages < 1 || loop_is_short(op)) continue; /* it costs more than it gains */
         split->body = op->regions[0];
         for (split->copy = split->body->first; split->copy; split->copy = op_next(split->copy))
             if (split->copy->code == OP_copy) consider(split);

@@ -416,10 +416,10 @@ static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
     return group;
 }
 
-/* What comes behind a thread's own branch in the text is not known to be run by whole warps, so
- * that addresses there are in no uniform registers. The consumers come first, then, where all of
- * the multi-buffer is in use to the end, or there is room beside it; elsewhere their last work gets
- * the room of stages that the producers, before them, have done with. */
+/* Code behind a branch that single threads take is not known to be run by whole warps, so that
+ * ptxas has no uniform registers for its addresses: the consumers had better come first. But what
+ * ends their work may lie where stages were only if the producers, who are done with these, come
+ * before them: as is needed where the stages are not reused and nothing has room beside them. */
 static void build_groups(const Pipeline *pipeline, Builder *builder, Region **copying,
                          Region **computing)
 {
