@@ -449,11 +449,28 @@ Object *attribute_find(Eval *eval, Object *object, Name name, Span at, bool *fou
     return value;
 }
 
+/* Whether it is where functions of arrays are, and none is, as no program runs. */
+static bool lacks_arrays(Eval *eval, const Object *object)
+{
+    return object->kind == OBJECT_MODULE && name_is(object->as.unit->name, "tile.host") &&
+           (eval->host == NULL ||
+            !eval->host->find(eval->host, intern_text(eval->session->names, "zeros")));
+}
+
+static Object *host_needed(Eval *eval, Name module, Name name, Span at)
+{
+    FAIL(eval, host_module, at, arena_printf(eval->arena, "%s.%s", module, name), module);
+    if (eval->quiet == 0)
+        diag_hint(eval->session->diags, "kernels get the program's arrays as arguments");
+    return NULL;
+}
+
 Object *attribute_get(Eval *eval, Object *object, Name name, Span at)
 {
     bool found;
     Object *value = attribute_find(eval, object, name, at, &found);
     if (found) return value;
+    if (lacks_arrays(eval, object)) return host_needed(eval, object->as.unit->name, name, at);
     if (object->kind == OBJECT_MODULE)
         FAIL(eval, unknown_import, at, object->as.unit->name, name);
     else

@@ -150,3 +150,40 @@ wp.set_module_options({"enable_backward": False})
 print(wp.get_module_options()["enable_backward"], wp.get_module("other").options["enable_backward"], wp.config.mode)
 END
 python3 -m tilec run closures.py
+# Arrays of a program that a kernel of another dialect names.
+cat >tables.py <<'END'
+import numpy
+import tilelang.language as T
+import tilelang
+import tilus
+from tilus import float32
+
+table = numpy.zeros((4,), numpy.float32)
+
+
+@tilelang.jit
+def looks_up():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(64):
+                A[i] = A[i] + table[i % 4]
+
+    return main
+
+
+class Adds(tilus.Script):
+    def __call__(self, a: ~float32):
+        self.attrs.blocks = 1
+        self.attrs.warps = 1
+        x = self.global_view(a, dtype=float32, shape=[32])
+        self.store_global(x, self.load_global(x, offsets=[0], shape=[32]) + table[0], offsets=[0])
+
+
+for launch in (lambda: looks_up()(numpy.zeros(64, numpy.float32)), lambda: Adds()(numpy.zeros(32, numpy.float32))):
+    try:
+        launch()
+    except Exception as error:
+        print(*[line for line in str(error).splitlines() if "error" in line or "hint" in line], sep="\n")
+END
+python3 -m tilec run tables.py
