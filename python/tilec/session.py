@@ -263,6 +263,8 @@ def text_of(value):
         return Text(_number(value))
     if kind is int and value < -(1 << 62):  # what is negated is a positive number, which is to fit
         return Text(f"({value + 1} - 1)")
+    if kind is int and 1 << 63 <= value < 1 << 64:  # of a uint64: by the number with the same bits
+        return text_of(value - (1 << 64))
     if kind in (int, str, bool, type(None)):
         return Text(repr(value))
     if kind is tuple:

@@ -208,9 +208,14 @@ def is_enum_of_numbers(value):
     return isinstance(value, type) and issubclass(value, enum.Enum) and issubclass(value, int) and len(value.__members__) > 0
 
 
+def _is_number(value):
+    """A number with a type, as a dialect's constants are."""
+    return getattr(type(value), "__tile_number__", False)
+
+
 def _is_plain(value):
     """Whether it is told; a Remote is as the program has it, too."""
-    if isinstance(value, Remote) or getattr(type(value), "__tile_plain__", False) or is_enum_of_numbers(value):
+    if isinstance(value, Remote) or getattr(type(value), "__tile_plain__", False) or _is_number(value) or is_enum_of_numbers(value):
         return True
     if isinstance(value, tuple):
         return all([_is_plain(item) for item in value])
@@ -274,7 +279,9 @@ def _imports_told(name, path):
 def _is_value(value):
     if type(value) is tuple:
         return all([_is_value(item) for item in value])
-    return type(value) in PLAIN or is_enum_of_numbers(value)
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        return False
+    return _is_number(value) or type(value) in PLAIN or is_enum_of_numbers(value)
 
 
 def _functions_of(value):

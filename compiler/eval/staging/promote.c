@@ -158,6 +158,14 @@ static DType side_dtype(const Object *object, const Type *type)
     return type != NULL ? type->dtype : number_dtype(object);
 }
 
+bool number_is_bits(const Eval *eval, const Object *number, DType dtype)
+{
+    if (dtype != DTYPE_u64 || number->kind != OBJECT_INT || number->as.integer >= 0) return false;
+    const Frame *frame = eval->frame;
+    while (frame != NULL && !frame->is_thread_code) frame = frame->caller;
+    return frame != NULL;
+}
+
 bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, const Type *a,
                 const Type *b, DType *out)
 {
@@ -165,6 +173,11 @@ bool pair_dtype(const Eval *eval, PairStyle style, Object *left, Object *right, 
     const bool tiles = (a != NULL && a->kind == TYPE_TILE) || (b != NULL && b->kind == TYPE_TILE);
     const DType first = side_dtype(left, a), second = side_dtype(right, b);
     const bool compares = style == PAIR_COMPARE;
+    if ((a == NULL && number_is_bits(eval, left, second)) ||
+        (b == NULL && number_is_bits(eval, right, first))) {
+        *out = DTYPE_u64;
+        return true;
+    }
     if (compares && compare_dtype(left, right, a, b, out)) return true;
     if (compares && numbers != NUMBERS_WEAK && dtype_is_float(first) && dtype_is_float(second))
         return stage_promote(first, second, out);

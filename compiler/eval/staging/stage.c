@@ -32,7 +32,7 @@ static Value *stage_literal(Eval *eval, const Object *literal, DType dtype, Span
                         dtype_user_name(dtype));
         return build_const(&eval->builder, dtype, (int64_t)number);
     }
-    if (!number_fits(literal->as.integer, dtype))
+    if (!number_fits(literal->as.integer, dtype) && !number_is_bits(eval, literal, dtype))
         return FAIL(eval, literal_range, at, object_repr(eval, literal), dtype_user_name(dtype));
     return build_const(&eval->builder, dtype, literal->as.integer);
 }

@@ -117,6 +117,9 @@ Object *place_attribute(Eval *eval, const Object *place, Name name, Span at, boo
 typedef enum PairStyle { PAIR_ARITHMETIC, PAIR_COMPARE, PAIR_BITS } PairStyle;
 bool stage_promote(DType a, DType b, DType *out);
 DType number_dtype(const Object *number); /* of itself */
+/* A negative number is a uint64's with the same bits in a thread's program, as in C's: numbers
+ * beyond those with a sign are written so. */
+bool number_is_bits(const Eval *eval, const Object *number, DType dtype);
 bool number_fits(int64_t value, DType dtype);
 Numbers numbers_here(const Eval *eval);
 /* What an assignment gives its target: a scalar keeps the type of the variable, with typed

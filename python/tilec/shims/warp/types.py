@@ -48,6 +48,7 @@ class _Type(type):
 class scalar_base(metaclass=_Type):
     """A number with a type."""
 
+    __tile_number__ = True
     _remote = None
     _length_ = 1
 
