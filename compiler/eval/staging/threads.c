@@ -103,6 +103,16 @@ static Object *callee_of(const Reach *reach, const Node *node)
     return is_written ? attribute_find(reach->eval, owner, name, node->span, &found) : NULL;
 }
 
+/* Of what is called for a function that has a gradient of its author's: that function. */
+static const Object *own_gradients(Eval *eval, const Function *function)
+{
+    if (function->attributes == NULL) return NULL;
+    const Binding *binding =
+        bindings_get(function->attributes, intern_text(eval->session->names, "__own_gradient__"));
+    const Object *own = binding != NULL ? binding->object : NULL;
+    return own != NULL && own->kind == OBJECT_FUNCTION ? own : NULL;
+}
+
 static void search_call(void *context, const Node *node)
 {
     enum { DEEPEST = 8 };
@@ -110,8 +120,9 @@ static void search_call(void *context, const Node *node)
     if (!reach->found) node_visit_children(node, search_call, reach);
     if (reach->found || node->kind != NODE_Call || reach->depth == DEEPEST) return;
     const Object *called = callee_of(reach, NODE_AS(Call, node)->func);
-    if (called != NULL && called->kind == OBJECT_FUNCTION)
-        search_function(reach, &called->as.function);
+    if (called == NULL || called->kind != OBJECT_FUNCTION) return;
+    const Object *own = own_gradients(reach->eval, &called->as.function);
+    search_function(reach, own != NULL ? &own->as.function : &called->as.function);
 }
 
 static void search_function(Reach *reach, const Function *function)
