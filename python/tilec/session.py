@@ -390,6 +390,13 @@ class Remote:
     def __bool__(self):
         return evaluate(Text("bool(", self, ")"))
 
+    def __instancecheck__(self, value):
+        """isinstance(value, self): what has no name there is no instance of a class there."""
+        try:
+            return evaluate(Text("isinstance(", text_of(value), ", ", self, ")"))
+        except Unspeakable:
+            return False
+
     def __len__(self):
         return evaluate(Text("len(", self, ")"))
 

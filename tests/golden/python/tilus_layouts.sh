@@ -1,4 +1,4 @@
-# What programs compute with Tilus's layouts outside of kernels, by the names of modules that are functions of the module above, too.
+# What programs compute with Tilus's layouts and types outside of kernels, by the names of modules that are functions of the module above, too.
 export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
 cat >"$TMP/layouts.py" <<'P'
 from tilus.ir.layout import register_layout as first
@@ -30,6 +30,7 @@ for shape in ([4, 3], [5, 3]):
 turned = GlobalLayout.create([4, 6], 24, lambda axes: axes[0] + 4 * axes[1])
 print(turned.strides, turned(3, 5), global_row_major(4, 6)(3, 5), global_row_major(4, 6).size)
 print(tilus.utils.lcm(4, 6), tilus.utils.is_power_of_two(12), tilus.utils.floor_log2(9), tilus.utils.nbytes_from_nbits(16), tilus.utils.same_list([1], [1]))
+print([isinstance(one, tilus.DataType) for one in (tilus.float16, tilus.void_p, 3, object())], isinstance(turned, GlobalLayout), isinstance(parts, GlobalLayout))
 tilus.option.bench_repeat(3)
 print(tilus.option.get_option("bench.repeat"))
 P
