@@ -1,5 +1,6 @@
 # script.awk: the operations of stdlib/tilus/*.tile as the lists of tile(5), under the headings of their comments.
 BEGIN {
+    headings["Instructions"] = ""
     headings["Script"] = ""
     headings["ThreadOperations"] = "Threads"
     headings["Atomic"] = "Atomics"
