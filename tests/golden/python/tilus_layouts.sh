@@ -4,7 +4,7 @@ cat >"$TMP/layouts.py" <<'P'
 from tilus.ir.layout import register_layout as first
 from tilus.ir.layout.global_layout import GlobalLayout
 from tilus.ir.layout.ops import shared_column_major, shared_layout, shared_permute, shared_reshape, shared_row_major
-from tilus.ir.layout.ops.register_ops import spatial
+from tilus.ir.layout.ops.register_ops import reduce, spatial
 from tilus.ir.layout.register_layout import canonicalize_layout, register_layout
 from tilus.ir.layout.shared_layout import SharedLayout, canonicalize_shared_layout
 from tilus.ir.layout import register_layout as second, shared_layout as third, global_row_major
@@ -15,6 +15,10 @@ for shape, modes, threads, own in [([6], [2, 3], [0, 1], []), ([6], [2, 3], [1, 
     layout = canonicalize_layout(register_layout(shape, modes, threads, own))
     print(layout.mode_shape, layout.spatial_modes, layout.local_modes, layout == first(shape, modes, threads, own) == second(shape, modes, threads, own))
 print(spatial(4, 8) == tilus.ir.layout.ops.spatial(4, 8), third([4], [4], [1]) == shared_row_major(4))
+
+held = reduce(spatial(3, 4), dims=[0]).local(2)
+print(held.shape, [held.get_spatial([i]) for i in range(0, 8, 2)], [held.get_local([i]) for i in range(4)], held.with_shape([1, 8]).get_spatial([0, 5]))
+print([held.get_global(spatial_index=i, local_index=1) for i in (0, 3, 4, 11)], tilus.ir.layout.ops.reshape(spatial(4, 8), [8, 4]).mode_shape)
 
 parts = SharedLayout.create(shape=[32, 16], mode_shape=[4, 8, 2, 2, 4], mode_strides=[64, 8, 256, 4, 1], optional_swizzle=None)
 print(canonicalize_shared_layout(parts).mode_shape, canonicalize_shared_layout(parts).mode_strides)
