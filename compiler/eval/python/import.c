@@ -329,12 +329,13 @@ typedef struct AllNames {
     VEC(Name) names;
 } AllNames;
 
+/* `import *` of the module's own binds no such name. */
 static void take_name(void *context, Name name)
 {
     AllNames *all = context;
     for (size_t i = 0; i < all->names.count; i++)
         if (all->names.data[i] == name) return;
-    if (name[0] != '_') vec_push(all->eval->arena, &all->names, name);
+    if (name[0] != '_' && name[0] != '*') vec_push(all->eval->arena, &all->names, name);
 }
 
 enum { STARS_LIMIT = 16 /* modules that take each other's names */ };
@@ -376,8 +377,7 @@ static void visit_star(Eval *eval, const Unit *unit, const NodeImportFrom *node,
     if (module == NULL || module->kind != OBJECT_MODULE || depth == STARS_LIMIT ||
         !module_names(eval, module, node->base.span, &all))
         return;
-    for (size_t i = 0; i < all.names.count; i++)
-        if (strcmp(all.names.data[i], "*") != 0) visit(context, all.names.data[i]);
+    for (size_t i = 0; i < all.names.count; i++) visit(context, all.names.data[i]);
     visit_stars(eval, module->as.unit, depth + 1, visit, context);
 }
 

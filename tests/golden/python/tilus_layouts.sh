@@ -16,6 +16,8 @@ for shape, modes, threads, own in [([6], [2, 3], [0, 1], []), ([6], [2, 3], [1, 
     print(layout.mode_shape, layout.spatial_modes, layout.local_modes, layout == first(shape, modes, threads, own) == second(shape, modes, threads, own))
 print(spatial(4, 8) == tilus.ir.layout.ops.spatial(4, 8), third([4], [4], [1]) == shared_row_major(4))
 
+from tilus.ir.layout.ops import *
+
 held = reduce(spatial(3, 4), dims=[0]).local(2)
 print(held.shape, [held.get_spatial([i]) for i in range(0, 8, 2)], [held.get_local([i]) for i in range(4)], held.with_shape([1, 8]).get_spatial([0, 5]))
 print([held.get_global(spatial_index=i, local_index=1) for i in (0, 3, 4, 11)], tilus.ir.layout.ops.reshape(spatial(4, 8), [8, 4]).mode_shape)
