@@ -148,6 +148,69 @@ Object *core_reaches(Eval *eval, const Bound *bound)
     return object_bool(eval, reach.found);
 }
 
+/* Of the function whose call gives what the loop iterates over; NULL: there is none. */
+static Name iterated_name(const NodeFor *node)
+{
+    if (node->iter->kind != NODE_Call) return NULL;
+    const Node *called = NODE_AS(Call, node->iter)->func;
+    return called->kind == NODE_Attribute ? NODE_AS(Attribute, called)->attr
+           : called->kind == NODE_Name    ? NODE_AS(Name, called)->id
+                                          : NULL;
+}
+
+/* is_iterated(): whether a `for` iterates over what the library's function at hand gives. */
+Object *core_is_iterated(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    const Frame *frame = eval->frame, *caller = frame->caller;
+    if (caller == NULL || caller->iterated == NULL || frame->function == NULL) return eval->no;
+    return object_bool(eval, iterated_name(caller->iterated) == frame->function->name);
+}
+
+typedef struct Spread {
+    Eval *eval;
+    const Frame *frame;
+    Name name; /* of what gives the loops */
+    bool in_loop, found;
+} Spread;
+
+/* Elements of register tiles that have a name. */
+static void find_spread(void *context, const Node *node)
+{
+    Spread *spread = context;
+    const bool outer = spread->in_loop;
+    bool found;
+    if (node->kind == NODE_Subscript && spread->in_loop &&
+        NODE_AS(Subscript, node)->value->kind == NODE_Name) {
+        const Object *object =
+            scope_lookup(spread->eval, spread->frame->scope,
+                         NODE_AS(Name, NODE_AS(Subscript, node)->value)->id, node->span, &found);
+        spread->found |= object != NULL && object->kind == OBJECT_TILE;
+    }
+    if (node->kind == NODE_For && iterated_name(NODE_AS(For, node)) == spread->name)
+        spread->in_loop = true;
+    node_visit_children(node, find_spread, spread);
+    spread->in_loop = outer;
+}
+
+/* loop_spreads(): whether loops of the same kind in the body of the loop, over whose iterable a
+ * call here decides, have elements of register tiles, which all threads of the block have together.
+ */
+Object *core_loop_spreads(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    const Frame *frame = eval->frame;
+    while (frame != NULL && frame->iterated == NULL) frame = frame->caller;
+    if (frame == NULL) return eval->no;
+    Spread spread = {.eval = eval, .frame = frame, .name = iterated_name(frame->iterated)};
+    if (spread.name == NULL) return eval->no;
+    eval->quiet++;
+    for (uint32_t i = 0; i < frame->iterated->body.count; i++)
+        find_spread(&spread, frame->iterated->body.items[i]);
+    eval->quiet--;
+    return object_bool(eval, spread.found);
+}
+
 /* earlier(function): what the function's name was bound to before it where it is defined; None: to
  * nothing. A module finds it by the statement, since it is evaluated lazily. */
 Object *core_earlier(Eval *eval, const Bound *bound)

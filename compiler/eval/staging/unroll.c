@@ -237,7 +237,10 @@ static bool must_unroll(Eval *eval, const NodeFor *loop, const Object *range)
 Flow run_for(Eval *eval, const Node *node)
 {
     const NodeFor *n = NODE_AS(For, node);
+    const NodeFor *outer = eval->frame->iterated;
+    eval->frame->iterated = n;
     Object *iterable = eval_expr(eval, n->iter);
+    eval->frame->iterated = outer;
     if (iterable == NULL) return FLOW_ERROR;
     eval_move_to(eval, n->iter);
     if (iterable->kind == OBJECT_RANGE && eval->staging != NULL && !in_host_part(eval) &&

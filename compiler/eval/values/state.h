@@ -59,13 +59,14 @@ typedef struct Frame { /* of a call */
     bool is_entry;       /* of a kernel that returns nothing */
     Object *exits;       /* a boolean: who left the kernel in a call since the statement began */
     const Node *exiting; /* that call, if there is one alone */
-    Span exited;         /* the `return` by which they did */
-    bool is_thread_code; /* effects happen in each thread; integers divide as C's (call.c) */
-    bool is_operator;    /* of the library: its operands meet as its caller's do (promote.c) */
-    bool is_surveyed;    /* host code, of which statements that fail are left out (survey.c) */
-    bool lacks_result;   /* of such: what it returns could not be computed */
-    Jumps *jumps;        /* made when it is needed */
-    LaneExit exit;       /* in a parallel loop */
+    const NodeFor *iterated; /* whose iterable is being evaluated */
+    Span exited;             /* the `return` by which they did */
+    bool is_thread_code;     /* effects happen in each thread; integers divide as C's (call.c) */
+    bool is_operator;        /* of the library: its operands meet as its caller's do (promote.c) */
+    bool is_surveyed;        /* host code, of which statements that fail are left out (survey.c) */
+    bool lacks_result;       /* of such: what it returns could not be computed */
+    Jumps *jumps;            /* made when it is needed */
+    LaneExit exit;           /* in a parallel loop */
     struct Frame *caller;
 } Frame;
 
