@@ -171,10 +171,28 @@ typedef struct Spread {
     Eval *eval;
     const Frame *frame;
     Name name; /* of what gives the loops */
-    bool in_loop, found;
+    bool in_loop, found, differs;
 } Spread;
 
-/* Elements of register tiles that have a name. */
+static bool binds(const Node *target, Name name)
+{
+    if (target->kind == NODE_Name) return NODE_AS(Name, target)->id == name;
+    if (target->kind != NODE_Tuple) return false;
+    const Nodes parts = NODE_AS(Tuple, target)->elts;
+    for (uint32_t i = 0; i < parts.count; i++)
+        if (binds(parts.items[i], name)) return true;
+    return false;
+}
+
+static void find_counter(void *context, const Node *node)
+{
+    Spread *spread = context;
+    if (node->kind == NODE_Name && binds(spread->frame->iterated->target, NODE_AS(Name, node)->id))
+        spread->differs = true;
+    node_visit_children(node, find_counter, spread);
+}
+
+/* Elements of register tiles that have a name; which ones, the counters do not say. */
 static void find_spread(void *context, const Node *node)
 {
     Spread *spread = context;
@@ -185,7 +203,10 @@ static void find_spread(void *context, const Node *node)
         const Object *object =
             scope_lookup(spread->eval, spread->frame->scope,
                          NODE_AS(Name, NODE_AS(Subscript, node)->value)->id, node->span, &found);
-        spread->found |= object != NULL && object->kind == OBJECT_TILE;
+        if (object != NULL && object->kind == OBJECT_TILE) {
+            spread->found = true;
+            node_visit_children(node, find_counter, spread);
+        }
     }
     if (node->kind == NODE_For && iterated_name(NODE_AS(For, node)) == spread->name)
         spread->in_loop = true;
@@ -194,8 +215,8 @@ static void find_spread(void *context, const Node *node)
 }
 
 /* loop_spreads(): whether loops of the same kind in the body of the loop, over whose iterable a
- * call here decides, have elements of register tiles, which all threads of the block have together.
- */
+ * call here decides, have elements of register tiles, which all threads of the block have together:
+ * the same ones in each iteration. */
 Object *core_loop_spreads(Eval *eval, const Bound *bound)
 {
     (void)bound;
@@ -208,7 +229,7 @@ Object *core_loop_spreads(Eval *eval, const Bound *bound)
     for (uint32_t i = 0; i < frame->iterated->body.count; i++)
         find_spread(&spread, frame->iterated->body.items[i]);
     eval->quiet--;
-    return object_bool(eval, spread.found);
+    return object_bool(eval, spread.found && !spread.differs);
 }
 
 /* earlier(function): what the function's name was bound to before it where it is defined; None: to
