@@ -160,10 +160,26 @@ def put_off(remote, tensors=()):
     try:
         statements = []
         bound = remote._text.bound(statements)
-        _put_off.append(("\n".join([*statements, f"{remote._name} = {bound}"]), list(tensors), device.computes(), the.all_words()))
+        texts = "\n".join(statements), f"{remote._name} = {bound}"
+        _put_off.append((texts, list(tensors), device.computes(), the.all_words()))
     finally:
         the.generation = kept
     raise PutOff
+
+
+def build(remote, tensors=()):
+    """What is compiled when the value is made. Its statement is run alone: places in it are part of the text that compiled code is kept
+    by, so they must not depend on what came before."""
+    with lock:
+        if the.calls > the.MOST_CALLS - 2:
+            the.leave()
+        the.open()
+        statements = []
+        bound = remote._text.bound(statements)
+        if statements:
+            the.run("\n".join(statements), tensors)
+        remote._generations.add(the.generation)
+        return the.run(f"{remote._name} = {bound}", tensors)["built"]
 
 
 def compile_ahead(makes):
@@ -190,14 +206,15 @@ def compile_ahead(makes):
         def work():
             while waiting:
                 try:
-                    text, tensors, computes, words = waiting.pop()
+                    texts, tensors, computes, words = waiting.pop()
                 except IndexError:
                     return
                 try:
                     interpreter = native.Interpreter(computes, words)
                     for statements in [the.PREAMBLE, *packages]:
                         interpreter.run(statements)
-                    interpreter.run(text, tensors)
+                    for statements in texts:
+                        interpreter.run(statements, tensors)
                     interpreter.close()
                 except native.Error:
                     pass

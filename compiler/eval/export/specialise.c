@@ -460,6 +460,14 @@ Object *core_specialise_all(Eval *eval, const Bound *bound)
     return all != NULL && list_failures(eval, all, list, ignore, bound->at) ? list : NULL;
 }
 
+/* Its symbol says nothing of what was compiled before it: code that is kept is found by its text. */
+static bool build_alone(Eval *eval, Specialisation *specialisation)
+{
+    Name name = intern_text(eval->session->names, kernel_name(specialisation->instance));
+    return specialisation_stage(eval, specialisation, name,
+                                intern_printf(eval->session->names, "%s__run0", name));
+}
+
 bool specialisation_build(Eval *eval, Specialisation *specialisation)
 {
     Name name = intern_text(eval->session->names, kernel_name(specialisation->instance));
@@ -475,7 +483,7 @@ Object *core_kernel_text(Eval *eval, const Bound *bound)
     if (object->kind != OBJECT_SPECIALISATION)
         return FAIL(eval, expected_kind, bound->at, "what is shown", "a compiled kernel",
                     object_repr(eval, object));
-    if (!specialisation_build(eval, object->as.specialisation)) return NULL;
+    if (!build_alone(eval, object->as.specialisation)) return NULL;
     Buf text = {0};
     kernel_print(object->as.specialisation->kernel, &text);
     Object *result = object_text(eval, text.data, text.length);
@@ -492,6 +500,6 @@ Object *core_kernel_code(Eval *eval, const Bound *bound)
         return FAIL(eval, expected_kind, bound->at, "what is made", "a compiled kernel",
                     object_repr(eval, object));
     Specialisation *specialisation = object->as.specialisation;
-    if (!specialisation_build(eval, specialisation)) return NULL;
+    if (!build_alone(eval, specialisation)) return NULL;
     return eval->host == NULL || build_now(eval, specialisation) ? object : NULL;
 }

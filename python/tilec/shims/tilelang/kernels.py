@@ -64,10 +64,7 @@ class PrimFunc(Decorated):
     def look(self):
         """What the dialect itself refuses of the kernel's text is refused where the kernel is defined; all else when it is needed."""
         try:
-            with session.lock:
-                statements = []
-                Remote(Text("core.kernel_text(", self.__tile_remote__(), ".compile())")).bind(statements)
-                session.the.run("\n".join(statements))
+            session.build(Remote(Text("core.kernel_text(\n", self.__tile_remote__(), ".compile())")))
         except (ValueError, TypeError, AssertionError) as error:
             if isinstance(error, native.CompileError) and str(error).startswith(self.function.__code__.co_filename):
                 raise
@@ -210,12 +207,9 @@ class JITKernel(Listing):
         if session.evaluate(Text(remote, ".is_open")):  # calls tell its keys
             self.made, built = remote, ()
         else:  # errors come now, and what takes no keys is built
-            self.made = Remote(Text("core.kernel_code(", remote, ".compile())"))
+            self.made = Remote(Text("core.kernel_code(\n", remote, ".compile())"))
             session.put_off(self.made)
-            with session.lock:
-                statements = []
-                self.made.bind(statements)
-                built = session.the.run("\n".join(statements))["built"]
+            built = session.build(self.made)
         super().__init__(self.made, parameters, built)
         self.prim_func = prim_func
         if prim_func is not None and out_idx is not None:
@@ -350,7 +344,7 @@ def specialised(remote, args, kwargs, parameters, kind=None, **options):
     """The kernel compiled for what is given, arrays or what stands for them."""
     given = Given()
     texts = [given.take(value) for value in args] + [Text(f"{name}=", given.take(value)) for name, value in kwargs.items()]
-    kernel = Kept(Text("core.kernel_code(", remote, ".compile(", joined(", ", texts), "))"), given)
+    kernel = Kept(Text("core.kernel_code(\n", remote, ".compile(", joined(", ", texts), "))"), given)
     return (kind or SpecialisedKernel)(kernel, parameters, **options)
 
 
@@ -364,10 +358,7 @@ class Kept(Remote):
     def bind(self, statements):
         session.the.open()
         if session.the.generation not in self._generations:
-            before = []
-            bound = self._text.bound(before)
-            self.__dict__["_built"] = session.the.run("\n".join(before + [f"{self._name} = {bound}"]), self._tensors)["built"]
-            self._generations.add(session.the.generation)
+            self.__dict__["_built"] = session.build(self, self._tensors)
         return self._name
 
 
