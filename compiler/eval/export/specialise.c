@@ -460,7 +460,7 @@ Object *core_specialise_all(Eval *eval, const Bound *bound)
     return all != NULL && list_failures(eval, all, list, ignore, bound->at) ? list : NULL;
 }
 
-/* Its symbol says nothing of what was compiled before it: code that is kept is found by its text. */
+/* Its symbol says nothing of what was compiled before it, as code that is kept is found by text. */
 static bool build_alone(Eval *eval, Specialisation *specialisation)
 {
     Name name = intern_text(eval->session->names, kernel_name(specialisation->instance));
