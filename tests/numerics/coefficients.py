@@ -10,12 +10,12 @@ rounded to the format.
 
     coefficients.py > stdlib/_math_tables.tile
 """
-from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, sin, sqrt
+from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, sin, sqrt, tanh
 
 mp.prec = 400
 GUARD = 6
 POLYNOMIALS = ("exp", "log", "log2", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide",
-               "sin_half", "cos_half")
+               "sin_half", "cos_half", "log_near", "tanh_near")
 ERFC_END = {"f32": 10.5, "f64": 28.0}  # erfc is zero from here on
 FORMATS = {
     "f32": dict(digits=24, exponent=8),
@@ -112,6 +112,11 @@ def tables(name):
     if name == "f32":  # of log2(1 + f) without its first term, within one place
         near = safe(lambda f: (log(1 + f) / f - 1) / f / log(2))
         rows["log2"] = polynomial(near, (sqrt(mpf(2)) / 2 - 1) * mpf("1.001"), t_most, lambda f: f**2 / log(1 + f) * log(2) if f else f, p + 3)
+    if name == "f32":  # of log(1 + f) by f alone, and of tanh(x) by x**2 below what 2 / (exp(2 x) + 1) is taken from 1 for
+        near, third = safe(lambda f: (log(1 + f) - f) / f**2), mpf("1.001") / 3
+        rows["log_near"] = polynomial(near, -third, third, lambda f: f, p + 2)
+        near = safe(root(lambda x: (tanh(x) / x - 1) / x**2))
+        rows["tanh_near"] = polynomial(near, 0, mpf("0.651") ** 2, lambda z: z, p + 3)
     rows["sin"] = polynomial(safe(root(lambda r: (sin(r) - r) / r**3)), 0, z_most, lambda z: z, bits)
     rows["cos"] = polynomial(safe(root(lambda r: (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most, lambda z: z**2, bits)
     if name == "f32":  # of half of the square, within one place
