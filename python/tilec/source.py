@@ -290,8 +290,9 @@ def _functions_of(value):
     if isinstance(value, types.FunctionType):
         return [value]
     if isinstance(value, type):
-        own = [item for item in vars(value).values() if isinstance(item, types.FunctionType)]
-        return [item for item in own if item.__module__ == value.__module__]
+        own = [item.fget if isinstance(item, property) else item for item in vars(value).values()]
+        own = [item for item in own if isinstance(item, types.FunctionType) and item.__module__ == value.__module__]
+        return [item for item in own if item.__code__.co_filename != "<string>"]  # where dataclasses' own are from
     return []
 
 

@@ -5,7 +5,7 @@ import enum
 import sys
 
 from tilec import session, source
-from tilec.session import Text, call_text, text_of
+from tilec.session import Remote, Text, call_text, text_of
 
 # Element types whose names differ there.
 _RENAMED = {"bool": "core.boolean", "float8_e4m3fn": "core.float8_e4m3", "float8_e8m0fnu": "core.float8_e8m0"}
@@ -56,12 +56,25 @@ def _enum_class_text(value):
     return Text(_enum_classes[value])
 
 
+_record_classes = {}
+
+
+def _record_class(kind):
+    """A definition stands without its decorators."""
+    known = source.function_text(kind)
+    if known is None:
+        return None
+    if kind not in _record_classes or _record_classes[kind][0] is not known.parts[0]:
+        _record_classes[kind] = known.parts[0], Remote(Text(session.module("dataclasses"), ".dataclass(", known, ")"))
+    return Text(_record_classes[kind][1])
+
+
 def _record_text(value):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return text_of(tuple(value))
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return None
-    known = source.function_text(type(value))
+    known = _record_class(type(value))
     if known is None:
         return None
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
