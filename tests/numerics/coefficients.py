@@ -15,7 +15,7 @@ from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, si
 mp.prec = 400
 GUARD = 6
 POLYNOMIALS = ("exp", "log", "log2", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide",
-               "sin_half", "cos_half", "log_near", "tanh_near")
+               "sin_half", "cos_half", "log_near", "tanh_near", "erf_near", "erf_far")
 ERFC_END = {"f32": 10.5, "f64": 28.0}  # erfc is zero from here on
 FORMATS = {
     "f32": dict(digits=24, exponent=8),
@@ -117,6 +117,9 @@ def tables(name):
         rows["log_near"] = polynomial(near, -third, third, lambda f: f, p + 2)
         near = safe(root(lambda x: (tanh(x) / x - 1) / x**2))
         rows["tanh_near"] = polynomial(near, 0, mpf("0.651") ** 2, lambda z: z, p + 3)
+        # Of erf(x) by x**2, and what erf(x) is less than 1 by as a power of 2, up to where that is nothing.
+        rows["erf_near"] = polynomial(safe(root(lambda x: erf(x) / x - 1)), 0, mpf("1.001") ** 2, lambda z: mpf(1), p + 3)
+        rows["erf_far"] = polynomial(lambda a: log(erfc(a)) / log(2), mpf("0.999"), mpf(4), lambda a: erfc(a), p + 2)
     rows["sin"] = polynomial(safe(root(lambda r: (sin(r) - r) / r**3)), 0, z_most, lambda z: z, bits)
     rows["cos"] = polynomial(safe(root(lambda r: (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most, lambda z: z**2, bits)
     if name == "f32":  # of half of the square, within one place
