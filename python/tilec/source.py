@@ -6,6 +6,7 @@ what the file's text says. Of the names of functions around a definition all are
 """
 
 import ast
+import dataclasses
 import enum
 import inspect
 import linecache
@@ -284,6 +285,9 @@ def _is_value(value):
     return _is_number(value) or type(value) in PLAIN or is_enum_of_numbers(value)
 
 
+_MADE_BY_DATACLASSES = ("<string>", dataclasses.__file__)
+
+
 def _functions_of(value):
     """Those in whose text names are looked for: a function's own, a class's methods."""
     value = getattr(value, "__tile_function__", value)
@@ -292,7 +296,7 @@ def _functions_of(value):
     if isinstance(value, type):
         own = [item.fget if isinstance(item, property) else item for item in vars(value).values()]
         own = [item for item in own if isinstance(item, types.FunctionType) and item.__module__ == value.__module__]
-        return [item for item in own if item.__code__.co_filename != "<string>"]  # where dataclasses' own are from
+        return [item for item in own if item.__code__.co_filename not in _MADE_BY_DATACLASSES]
     return []
 
 

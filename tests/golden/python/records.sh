@@ -37,20 +37,30 @@ class Output(Cast):
         raise ValueError(f"{self.dtype}")
 
 
+@dataclass(frozen=True)
+class Input(Cast):
+    with_scale: bool = True
+
+
 @T.macro
 def limited(x, config: Output):
     return T.max(x, config.clamp)
 
 
+@T.macro
+def scaled(x, config: Input):
+    return x * config.block[1] if config.with_scale else x
+
+
 @tilelang.jit
-def made(n, config):
+def made(n, config, given):
     print("made")
 
     @T.prim_func
     def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
         with T.Kernel(1, threads=32):
             for i in T.Parallel(n):
-                B[i] = limited(A[i], config) + config.block[0]
+                B[i] = limited(scaled(A[i], given), config) + config.block[0]
 
     return main
 
@@ -58,7 +68,7 @@ def made(n, config):
 a = torch.randn(64, device="cuda")
 b = torch.empty_like(a)
 for config in (Output(), Output(least=0.5), Output(torch.int8), replace(Output(), block=(2, 3)), Output()):
-    made(64, config)(a, b)
-    print(torch.equal(b, a.clamp(min=config.clamp) + config.block[0]))
+    made(64, config, Input(block=(1, 4)))(a, b)
+    print(torch.equal(b, (4 * a).clamp(min=config.clamp) + config.block[0]))
 END
 python3 -m tilec run use.py
