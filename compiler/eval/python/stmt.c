@@ -321,6 +321,58 @@ static Flow run_repeated(Eval *eval, const NodeWith *node, const Nodewithitem *i
     return eval_statement(eval, &loop->base);
 }
 
+/* `with If(condition):`, where the class says that of what stands in it, `with Then():` and
+ * `with Else():`, which say so, too, one is run. */
+static bool branches(const Object *context, const Nodewithitem *item)
+{
+    return context->kind == OBJECT_INSTANCE && item->context_expr->kind == NODE_Call &&
+           NODE_AS(Call, item->context_expr)->args.count == 1 &&
+           class_says(context->as.instance->class, "__branches__");
+}
+
+/* Which side of `choice` the context is; NULL: reported. */
+static Nodes *side_of(Eval *eval, NodeIf *choice, const Nodewithitem *item)
+{
+    const Object *context = eval->ops->eval_expr(eval, item->context_expr);
+    if (context == NULL) return NULL;
+    if (context->kind == OBJECT_INSTANCE) {
+        if (class_says(context->as.instance->class, "__then__")) return &choice->body;
+        if (class_says(context->as.instance->class, "__else__")) return &choice->orelse;
+    }
+    return FAIL(eval, misplaced, eval_move_to(eval, item->context_expr), "a statement",
+                "the two branches of this with statement");
+}
+
+static Flow run_branches(Eval *eval, const NodeWith *node, uint32_t index)
+{
+    const Nodewithitem *item = NODE_AS(withitem, node->items.items[index]);
+    NodeIf *choice = arena_new_of(eval->arena, NodeIf);
+    *choice =
+        (NodeIf){.base = node->base, .test = NODE_AS(Call, item->context_expr)->args.items[0]};
+    choice->base.kind = NODE_If;
+    if (index + 2 == node->items.count) { /* with If(condition), Then(): */
+        Nodes *side = side_of(eval, choice, NODE_AS(withitem, node->items.items[index + 1]));
+        if (side == NULL) return FLOW_ERROR;
+        *side = node->body;
+        return eval_statement(eval, &choice->base);
+    }
+    for (uint32_t i = 0; i < node->body.count; i++) {
+        const Node *statement = node->body.items[i];
+        const bool is_side =
+            statement->kind == NODE_With && NODE_AS(With, statement)->items.count == 1;
+        if (!is_side) {
+            FAIL(eval, misplaced, statement->span, "a statement",
+                 "the two branches of this with statement");
+            return FLOW_ERROR;
+        }
+        const NodeWith *with = NODE_AS(With, statement);
+        Nodes *side = side_of(eval, choice, NODE_AS(withitem, with->items.items[0]));
+        if (side == NULL) return FLOW_ERROR;
+        *side = with->body;
+    }
+    return eval_statement(eval, &choice->base);
+}
+
 typedef struct NumberUse {
     Name name;
     bool found, bound; /* the text may bind it to something else */
@@ -392,6 +444,8 @@ static Flow run_with_item(Eval *eval, const NodeWith *node, uint32_t index)
     eval_move_to(eval, item->context_expr);
     if (context != NULL && index + 1 == node->items.count && repeats(context, item))
         return run_repeated(eval, node, item);
+    if (context != NULL && index + 2 >= node->items.count && branches(context, item))
+        return run_branches(eval, node, index);
     const Object *threads = context != NULL ? threads_of(eval, context, "__threads__") : NULL;
     if (threads != NULL && item->optional_vars == NULL)
         return eval->ops->stage_group(eval, threads, run_with_item, node, index + 1);
