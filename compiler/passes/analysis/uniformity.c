@@ -133,9 +133,23 @@ static bool argument_differs(Agreement *agreement, const Value *value)
 
 /* ---- memory ---- */
 
+/* A store by other threads, to arrays of their own. */
+static bool is_of_others(const Agreement *agreement, const Op *store)
+{
+    for (const Region *at = store->parent; at->parent->code != OP_launch; at = at->parent->parent) {
+        if (!is_group(at->parent)) continue;
+        const ThreadGroup set = group_threads(at->parent);
+        if (at == at->parent->regions[0] ? group_is_apart(set, agreement->threads)
+                                         : group_has(set, agreement->threads))
+            return true;
+    }
+    return false;
+}
+
 /* Threads of the group may have stored different things, or not all of them have. */
 static bool store_differs(Agreement *agreement, const Op *store)
 {
+    if (is_of_others(agreement, store)) return false;
     for (const Region *at = store->parent; at->parent->code != OP_launch; at = at->parent->parent) {
         const Op *around = at->parent;
         if (!is_group(around)) {
