@@ -240,10 +240,30 @@ static bool stage_body(Eval *eval, Loop *loop, Op *op, ChangeVec *changes, bool 
     return good;
 }
 
-/* A name that nothing in the loop reads, and that has no value on some way to it, is one without
- * any: who reads it behind the loop is told so. */
+static const Op *launch_around(const Op *op)
+{
+    return op == NULL || op->code == OP_launch ? op : op_enclosing(op, OP_launch);
+}
+
+/* A value of a launch that has ended. */
+static bool is_of_other_launch(const Eval *eval, const Object *object)
+{
+    if (object == NULL || object->kind != OBJECT_IR) return false;
+    const Value *value = object->as.ir.value;
+    const Op *launch = launch_around(value->op != NULL       ? value->op
+                                     : value->region != NULL ? value->region->parent
+                                                             : NULL);
+    return launch != NULL && launch != launch_around(eval->builder.region->parent);
+}
+
+/* A name that nothing in the loop reads, and that has no value on some way to it, or one of another
+ * launch, is one without any: who reads it behind the loop is told so. */
 static bool forget_unbound(Eval *eval, Binding *binding)
 {
+    if (is_of_other_launch(eval, binding->object)) {
+        binding_put(eval, binding, NULL, eval->at);
+        return true;
+    }
     LoopTrial *trial = eval->trial;
     eval->trial = NULL; /* to ask is not to read */
     eval->quiet++;
