@@ -245,14 +245,20 @@ static const Op *launch_around(const Op *op)
     return op == NULL || op->code == OP_launch ? op : op_enclosing(op, OP_launch);
 }
 
+static const Op *op_of(const Value *value)
+{
+    return value->op != NULL ? value->op : value->region != NULL ? value->region->parent : NULL;
+}
+
 /* A value of a launch that has ended. */
 static bool is_of_other_launch(const Eval *eval, const Object *object)
 {
-    if (object == NULL || object->kind != OBJECT_IR) return false;
-    const Value *value = object->as.ir.value;
-    const Op *launch = launch_around(value->op != NULL       ? value->op
-                                     : value->region != NULL ? value->region->parent
-                                                             : NULL);
+    const Op *op = NULL;
+    if (object == NULL) return false;
+    if (object->kind == OBJECT_IR) op = op_of(object->as.ir.value);
+    if (object->kind == OBJECT_CELL) op = op_of(object->as.ir.var);
+    if (object->kind == OBJECT_MERGE) op = object->as.merge->control;
+    const Op *launch = launch_around(op);
     return launch != NULL && launch != launch_around(eval->builder.region->parent);
 }
 
