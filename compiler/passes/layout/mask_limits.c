@@ -19,7 +19,6 @@
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { SIDES = 2 /* of a limit: what holds from it on, and what holds below it */ };
@@ -339,7 +338,7 @@ static bool pays(const Limits *limits, const Value *mask)
 {
     bool sides[SIDES] = {false};
     const int leaves = count_leaves(limits, mask, true, sides);
-    return (sides[0] || sides[1]) && (leaves > 1 || limits->branches);
+    return (sides[0] || sides[1]) && leaves > 1;
 }
 
 /* What a product begins with, not in a loop of products alone, whose iterations masks tells apart.
@@ -353,22 +352,6 @@ static bool begins_product(const Op *choice)
     return begins && !(loop && loop_products(loop) && !region_has(loop->regions[0], OP_for));
 }
 
-/* NAN: it is no number that all elements have. */
-static double number_of(const Value *value)
-{
-    const Op *op = value->op && value->op->code == OP_splat ? operand(value->op, a)->op : NULL;
-    const Attr *number = op && op->code == OP_const ? op_attr(op, ATTR_number) : NULL;
-    return number ? number->number : NAN;
-}
-
-/* A mask of one comparison is one of several by which the greater number is chosen. */
-static OpCode code_of(const Op *choice)
-{
-    const Op *mask = operand(choice, condition)->op;
-    if (mask->code == OP_or || mask->code == OP_and) return mask->code;
-    return number_of(operand(choice, a)) < number_of(operand(choice, b)) ? OP_or : OP_and;
-}
-
 static Limits limits_along(FactTable *facts, Op *choice, int dim)
 {
     const Value *mask = operand(choice, condition);
@@ -376,7 +359,7 @@ static Limits limits_along(FactTable *facts, Op *choice, int dim)
     for (int d = 0; d < mask->type->rank; d++) shape[d] = d == dim ? 1 : mask->type->shape[d];
     Limits limits = {.facts = facts, .builder = builder_before(choice), .dim = dim};
     limits.branches = begins_product(choice);
-    limits.code = code_of(choice);
+    limits.code = mask->op->code;
     limits.row = type_tile(limits.builder.kernel->types, DTYPE_i32, mask->type->rank, shape, NULL);
     return limits;
 }
@@ -395,7 +378,7 @@ static Value *build_select(Builder *builder, const Op *choice, Value *mask)
 static Value *build_either(const Limits *limits, Builder *builder, const Op *choice, Value *mask)
 {
     Value *text = operand(choice, condition), *exact = limits->exact;
-    if (!exact || mask == text) return build_select(builder, choice, mask);
+    if (!exact) return build_select(builder, choice, mask);
     Op *branch = build_op(builder, OP_if, 1, &exact, 1, &(const Type *){choice->results[0].type});
     for (int r = 0; r < 2; r++) {
         Builder at = builder_at_end(branch->regions[r], choice->span);
@@ -421,13 +404,14 @@ static Value *build_around(Limits *limits, const Op *choice, Value *mask)
 static void visit(Op *choice, FactTable *facts)
 {
     const Value *mask = operand(choice, condition);
-    if (mask->type->kind != TYPE_TILE || mask->type->rank != 2 || !mask->op) return;
+    if (mask->type->kind != TYPE_TILE || mask->type->rank != 2 || !mask->op ||
+        (mask->op->code != OP_or && mask->op->code != OP_and))
+        return;
     for (int dim = 1; dim >= 0; dim--) {
         Limits limits = limits_along(facts, choice, dim);
         if (!pays(&limits, mask)) continue;
         add_mask(&limits, operand(choice, condition), true);
-        const bool one = mask->op->code == OP_cmp;
-        Value *made = one ? operand(choice, condition) : build_mask(&limits, mask->type);
+        Value *made = build_mask(&limits, mask->type);
         if (!limits.exact && !(limits.branches && limits.idle)) {
             op_set_operand(choice, operand_index(choice, condition), made);
             return;
