@@ -129,7 +129,17 @@ static void move_read(Op *read, Value *part, const Box *box)
             op_set_operand(read, first + d, moved(&at, read->operands[first + d], box->begin[d]));
 }
 
-/* All that is read is one part, from the same place on, of a tile that layouts do not pad. */
+/* A view may have the tile's dimensions in another order. */
+static bool keeps_order(const Op *view)
+{
+    const Attr *dims = op_attr(view, ATTR_dims);
+    for (int i = 1; i < dims->count; i++)
+        if (dims->integers[i] < dims->integers[i - 1]) return false;
+    return true;
+}
+
+/* All that is read is one part, from the same place on, of a tile that layouts do not pad, in the
+ * order of its dimensions. */
 static bool is_one_part(const Value *copy, const Box *box)
 {
     int64_t begin, elements = 1;
@@ -140,7 +150,8 @@ static bool is_one_part(const Value *copy, const Box *box)
     }
     for (const OpUse *use = copy->uses; use; use = use->next) {
         if (use->op->code == OP_shared_store) continue;
-        if (use->op->code != OP_shared_view || type_elements(use->op->results[0].type) != elements)
+        if (use->op->code != OP_shared_view || !keeps_order(use->op) ||
+            type_elements(use->op->results[0].type) != elements)
             return false;
         for (int d = 0; d < copy->type->rank; d++)
             if (!value_constant(operand_list(use->op, offsets)[d], &begin) ||
