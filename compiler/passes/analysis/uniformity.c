@@ -269,3 +269,13 @@ const Op *threads_part(Agreement *agreement, const Op *op)
     prepare(agreement, threads);
     return way_differs(agreement, op) ? agreement->source : NULL;
 }
+
+const Op *warps_part(Agreement *agreement, const Op *op)
+{
+    const ThreadGroup threads = op_threads(op);
+    for (int warp = 0; warp < group_warps(threads); warp++) {
+        prepare(agreement, (ThreadGroup){threads.begin + WARP_SIZE * warp, WARP_SIZE});
+        if (way_differs(agreement, op)) return agreement->source;
+    }
+    return NULL;
+}

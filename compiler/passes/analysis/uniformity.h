@@ -21,5 +21,7 @@ const NamedValues *difference_names(const Agreement *agreement);
 /* The op by which the threads that run `op`, an `if` or a loop, may take different ways through
  * it; NULL: they stay together. */
 const Op *threads_part(Agreement *agreement, const Op *op);
+/* The same of the threads of a warp, of any. */
+const Op *warps_part(Agreement *agreement, const Op *op);
 
 #endif

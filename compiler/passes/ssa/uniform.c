@@ -1,5 +1,5 @@
 /* uniform.c: what threads do together they have to reach together, with the same values; needs and
- * leaves a TYPED kernel in SSA, behind groups.
+ * leaves a TYPED kernel in SSA, behind groups. What the lanes of a warp do together those reach.
  *
  * An op of all threads under control by which they may part comes before that if it can; else it is
  * an error that shows both places. So is one that depends on a value that differs. An effect that
@@ -20,6 +20,7 @@ typedef struct Uniform {
     Agreement *agreement;
     Arena *arena;
     Map joint; /* op with regions -> what threads do together within it: find_joint */
+    Map wide;  /* the same of what more than a warp's threads do: find_wide */
     bool failed;
 } Uniform;
 
@@ -27,7 +28,7 @@ static void agree_anew(Uniform *uniform)
 {
     analysis_invalidate(uniform->context);
     uniform->agreement = analysis_uniformity(uniform->context);
-    uniform->joint = (Map){0};
+    uniform->joint = uniform->wide = (Map){0};
 }
 
 /* ---- what threads do together ---- */
@@ -66,6 +67,23 @@ static const Op *find_joint(Uniform *uniform, const Op *op)
 static const Op *joint_inside(Uniform *uniform, const Op *op)
 {
     return is_group(op) ? NULL : find_joint(uniform, op);
+}
+
+static bool is_of_warp(const Op *op)
+{
+    return (is_cooperative(op) && op_has(op, ANY_LANE)) || op->code == OP_warp_sync;
+}
+
+/* Whether there is something within the op that more threads than a warp's do together. */
+static bool find_wide(Uniform *uniform, const Op *op)
+{
+    bool found = false;
+    if (map_has(&uniform->wide, op)) return map_get(&uniform->wide, op);
+    for (int i = 0; i < op->region_count && !found; i++)
+        for (const Op *at = op->regions[i]->first; at && !found; at = op_next(at))
+            found = (is_joint(at) && !is_of_warp(at)) || find_wide(uniform, at);
+    if (op->region_count) map_set(uniform->arena, &uniform->wide, op, found ? uniform : NULL);
+    return found;
 }
 
 static bool is_of_name(char c)
@@ -128,6 +146,7 @@ static void check_control(Uniform *uniform, const Op *op)
 {
     const Op *joint = joint_inside(uniform, op), *source = NULL;
     if (joint) source = threads_part(uniform->agreement, op);
+    if (source && !find_wide(uniform, op)) source = warps_part(uniform->agreement, op);
     if (!source) return;
     diag_report(uniform->kernel->session->diags, DIAG_threads_part, joint->span);
     const Value *value = value_named(uniform);
@@ -234,7 +253,7 @@ static void hoist_joint(Op *op, void *context)
         for (int j = 0; j < hoist.joint.data[i]->result_count; j++)
             if (can_come_before(&hoist, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
                 bring_before(op, &hoist.joint.data[i]->results[j]);
-    uniform->joint = (Map){0};
+    uniform->joint = uniform->wide = (Map){0};
 }
 
 /* ---- what is done once ---- */
@@ -296,7 +315,7 @@ static void settle_once(Op *op, void *context)
             agreement_forget(uniform->agreement);
     } else if (op_has(op, ATOMIC) && op_threads(op).count > 1 && op->results[0].use_count > 0) {
         share_result(uniform->kernel, op);
-        uniform->joint = (Map){0};
+        uniform->joint = uniform->wide = (Map){0};
     }
 }
 
