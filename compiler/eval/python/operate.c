@@ -246,6 +246,34 @@ static Object *merge_dicts(Eval *eval, Object *left, Object *right)
     return dict;
 }
 
+static bool is_type(const Object *object)
+{
+    return object->kind == OBJECT_BUILTIN || object->kind == OBJECT_CLASS ||
+           object->kind == OBJECT_DTYPE ||
+           (object->kind == OBJECT_TUPLE && object->as.list.count > 0 &&
+            object->as.list.class == NULL && is_type(object->as.list.items[0]));
+}
+
+static void add_types(Eval *eval, Object *types, Object *object)
+{
+    const bool is_one = object->kind != OBJECT_TUPLE || object->as.list.class != NULL;
+    for (uint32_t i = 0; !is_one && i < object->as.list.count; i++)
+        list_append(eval, types, object->as.list.items[i]);
+    if (is_one) list_append(eval, types, object);
+}
+
+/* list[float] | wp.vec2: the types, as isinstance() takes them. */
+static Object *join_types(Eval *eval, Object *left, Object *right)
+{
+    Object *types = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    Object *const sides[] = {left, right};
+    /* A type comes first, by which the tuple is known as one of types. */
+    const int first = is_type(left) ? 0 : 1;
+    add_types(eval, types, sides[first]);
+    add_types(eval, types, sides[!first]);
+    return types;
+}
+
 static Object *operate_containers(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool known;
@@ -261,6 +289,8 @@ static Object *operate_containers(Eval *eval, Operator op, Object *left, Object 
         return repeat(eval, right, left->as.integer, at);
     if (op == OPERATOR_BitOr && left->kind == OBJECT_DICT && right->kind == OBJECT_DICT)
         return merge_dicts(eval, left, right);
+    if (op == OPERATOR_BitOr && (is_type(left) || is_type(right)))
+        return join_types(eval, left, right);
     return no_operator(eval, op, left, right, at);
 }
 

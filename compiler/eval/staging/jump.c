@@ -271,7 +271,9 @@ static Flow return_none(Eval *eval, void *context)
 {
     (void)context;
     jump_take(eval, JUMP_RETURN, eval->at);
-    binding_put(eval, &frame_jumps(eval)->result, eval->none, eval->at);
+    /* A thread's function that ends there without a value has any, as in C. */
+    if (!eval->frame->is_thread_code)
+        binding_put(eval, &frame_jumps(eval)->result, eval->none, eval->at);
     return FLOW_RETURN;
 }
 
