@@ -8,6 +8,7 @@ what the file's text says. Of the names of functions around a definition all are
 import ast
 import dataclasses
 import enum
+import functools
 import inspect
 import linecache
 import operator
@@ -30,15 +31,27 @@ class File:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             self.tree = ast.parse(file.read(), path)
-        self.found = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-                first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
-                self.found[node.name, first] = node
         self.mentioned = {}
         self.own = None  # see bound()
         self.of_module = None  # see outer()
-        self.lambdas = [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
+
+    @functools.cached_property
+    def found(self):
+        """The definitions, by name and first line: among statements, as no expression has any."""
+        found = {}
+        todo = [self.tree]
+        while todo:
+            node = todo.pop()
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+                first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
+                found[node.name, first] = node
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                todo += [one for one in getattr(node, field, ()) if not isinstance(one, ast.expr)]
+        return found
+
+    @functools.cached_property
+    def lambdas(self):
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Lambda)]
 
     def bound(self):
         """The names that the file itself gives a meaning."""

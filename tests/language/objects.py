@@ -329,3 +329,10 @@ class Planet(enum.Enum):
 
 
 print(Planet.EARTH.value, Planet.MARS.mass, Planet.EARTH.gravity(), Planet((1.0, 4.0)), Planet.EARTH in {Planet.EARTH: 1})
+
+
+# ---- types that are joined ----
+
+Pair = list | tuple | int
+Numbers = list[float] | tuple[float, float]
+print([isinstance(x, Pair) for x in ([1.0], (1.0, 2.0), 3, "a", None)], isinstance({}, dict | set))

@@ -96,6 +96,7 @@ print(x.numpy())
 said = wp.array(dtype=float, ndim=2)
 said.shape = ("*", "nq")
 print(isinstance(said, wp.array), said == wp.array2d[float], hash(said) == hash(wp.array2d[float]), said.shape)
+print(wp.array(np.arange(6), dtype=float, shape=(2, -1)).shape, wp.array([[1.0, 2.0, 3.0]], dtype=wp.vec3, shape=(1, -1)).shape)
 
 # Classes that are not here: an error where one is made.
 print(isinstance(x, wp.Mesh), wp.Volume | None, wp.DeviceLike)

@@ -364,8 +364,9 @@ class array(_Arrays):
             outer = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         if outer == ():
             outer = (1,)
-        self._make(kind, outer)
-        self._store(values.reshape(outer + inner))
+        values = values.reshape(outer + inner)
+        self._make(kind, values.shape[: len(outer)])  # an extent of -1 is what is left
+        self._store(values)
 
     # ---- what is in it ----
 
