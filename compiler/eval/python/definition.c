@@ -37,6 +37,11 @@ static void define(Eval *eval, void *unit, Name name, Object *object)
     map_set(eval->arena, &((Unit *)unit)->defined, name, object);
 }
 
+static void check(Eval *eval, void *context, Name name, Object *object)
+{
+    (void)eval, (void)context, (void)name, (void)object;
+}
+
 static void bind(Eval *eval, void *scope, Name name, Object *object)
 {
     bindings_make(eval, &((Scope *)scope)->bindings, name)->object = object;
@@ -74,17 +79,11 @@ Object *core_module_told(Eval *eval, const Bound *bound)
     const char *name;
     if (!text_given(eval, bound->values[0], "the module's name", bound->at, &name)) return NULL;
     const Name path = intern_text(eval->session->names, name);
+    if (!take_names(eval, bound->values[1], bound->at, check, NULL)) return NULL;
     map_set(eval->arena, &eval->told, path, bound->values[1]);
     const Object *module = map_get(&eval->units, path);
-    if (module != NULL && module->kind == OBJECT_MODULE &&
-        !unit_take_told(eval, module->as.unit, bound->at))
-        return NULL;
+    if (module != NULL && module->kind == OBJECT_MODULE) unit_take_told(eval, module->as.unit);
     return eval->none;
-}
-
-bool unit_take_told(Eval *eval, Unit *unit, Span at)
-{
-    return take_names(eval, map_get(&eval->told, unit->name), at, define, unit);
 }
 
 /* text_module(name, text, names) */

@@ -164,6 +164,15 @@ static Object *host_module(Eval *eval, Name path)
     return bare_module(eval, path, bindings);
 }
 
+void unit_take_told(Eval *eval, Unit *unit)
+{
+    const Object *told = map_get(&eval->told, unit->name);
+    for (size_t i = 0; told != NULL && i < told->as.dict.keys.count; i++)
+        map_set(eval->arena, &unit->defined,
+                intern_text(eval->session->names, told->as.dict.keys.data[i]->as.text.data),
+                told->as.dict.values.data[i]);
+}
+
 static Object *load_module(Eval *eval, Name path, Span at)
 {
     Object *module = builtin_module(eval, path);
@@ -174,7 +183,7 @@ static Object *load_module(Eval *eval, Name path, Span at)
     if (!find_source(eval, path, &found)) return missing_new(eval, path, path, at);
     Unit *unit = unit_new(eval, path, found.source, found.is_library);
     unit->folder = found.is_package ? path : NULL;
-    if (!found.is_library && !unit_take_told(eval, unit, at)) return NULL;
+    if (!found.is_library) unit_take_told(eval, unit);
     return diag_error_count(eval->session->diags) == errors ? unit->object : NULL;
 }
 
