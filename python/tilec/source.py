@@ -219,7 +219,11 @@ def _is_elsewhere(value, folder):
 
 
 def is_enum_of_numbers(value):
-    return isinstance(value, type) and issubclass(value, enum.Enum) and issubclass(value, int) and len(value.__members__) > 0
+    """One that is its members' numbers alone: of one with methods the text is taken."""
+    if not (isinstance(value, type) and issubclass(value, enum.Enum) and issubclass(value, int) and len(value.__members__) > 0):
+        return False
+    kinds = types.FunctionType, property, classmethod, staticmethod
+    return not any([isinstance(item, kinds) for name, item in vars(value).items() if not name.startswith("_")])
 
 
 def _is_number(value):

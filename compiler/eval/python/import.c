@@ -438,6 +438,18 @@ static bool module_exists(Eval *eval, const Object *module, Span at)
     return false;
 }
 
+/* `from . import part` in a package's own text, which is what gives it the name: a module of the
+ * package, or NULL. */
+static Object *own_part(Eval *eval, const Object *module, Name name, Span at)
+{
+    if (module->kind != OBJECT_MODULE || module->as.unit->folder == NULL ||
+        module->as.unit != eval->frame->scope->unit)
+        return NULL;
+    const Name path = intern_printf(eval->session->names, "%s.%s", module->as.unit->name, name);
+    Found found;
+    return find_source(eval, path, &found) ? import_module(eval, path, at) : NULL;
+}
+
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
 {
     Span at = node->base.span;
@@ -452,8 +464,10 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
             if (!import_all(eval, module, at)) return FLOW_ERROR;
             continue;
         }
-        Object *object = imported_name(eval, module, alias->name,
-                                       module->kind == OBJECT_MODULE ? alias->base.span : at);
+        Object *object = own_part(eval, module, alias->name, alias->base.span);
+        if (object == NULL)
+            object = imported_name(eval, module, alias->name,
+                                   module->kind == OBJECT_MODULE ? alias->base.span : at);
         Name name = alias->asname != NULL ? alias->asname : alias->name;
         if (object == NULL || !scope_assign(eval, eval->frame->scope, name, object, at))
             return FLOW_ERROR;

@@ -22,7 +22,8 @@ class Shape:
 
 BOX, BALL = Shape(3), Shape(5)
 END
-touch physics/__init__.py physics/parts/__init__.py
+echo 'from . import parts, types' >physics/__init__.py
+touch physics/parts/__init__.py
 echo 'raise ImportError("a package wins over a file of its name")' >physics/parts.py
 cat >physics/types.py <<'END'
 import enum
@@ -41,6 +42,15 @@ class Kind(enum.IntEnum):
 class Bits(enum.IntFlag):
     FIRST = int(host_engine.BOX) - 2
     SECOND = int(host_engine.BALL) - 3
+
+
+class Joint(enum.IntEnum):
+    HINGE = 1
+    BALL = 3
+
+    @property
+    def moves(self):
+        return int(self.value)
 
 
 class vec5(wp.types.vector(length=5, dtype=float)):
@@ -81,6 +91,30 @@ x, y = wp.array([0.0, 1.0, 2.0, 3.0], dtype=float), wp.zeros(4, dtype=float)
 wp.launch(sized, dim=4, inputs=[kind, x, y])
 print(y.numpy())
 kinds.MINVAL = 0.5
+import physics
+
+
+def of_joint(joint):
+    moves = joint.moves
+
+    @wp.func
+    def count(x: float):
+        return x + float(moves) + physics.types.MINVAL + float(physics.types.Joint.HINGE.moves)
+
+    return count
+
+
+add = of_joint(kinds.Joint.BALL)
+
+
+@wp.kernel
+def counted(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = add(x[i])
+
+
+wp.launch(counted, dim=4, inputs=[x, y])
+print(y.numpy())
 
 
 @wp.kernel
