@@ -164,6 +164,6 @@ wp.set_module_options({"deterministic": wp.DeterministicMode.RUN_TO_RUN})
 print(wp.get_module_options()["deterministic"], launched(taken))
 wp.set_module_options({"deterministic": wp.DeterministicMode.NOT_GUARANTEED})
 launched(taken)
-print(wp.get_module_options()["deterministic"], taken.ordered, launched(always))
+print(wp.get_module_options()["deterministic"], taken.asked[0], launched(always))
 END
 python3 -m tilec run ordered.py

@@ -309,7 +309,7 @@ class Kernel:
         self.more_options = {name: self.options[name] for name in more if name in self.options}
         self.enable_backward = self.options.get("enable_backward") if enable_backward is None else enable_backward
         self.remote = remote
-        self.asked = None  # by its module, when it was made
+        self.asked = None  # by its module when it was made: see asked_now()
         self.is_instance = remote is not None  # of one that leaves types open
         bounds = launch_bounds[0] if isinstance(launch_bounds, (tuple, list)) and launch_bounds else launch_bounds
         self.most_threads = bounds or 1024
