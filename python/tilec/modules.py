@@ -85,7 +85,10 @@ class DialectModule(types.ModuleType):
     def has_function(self, name):
         if name in self.__dict__ or "_remote" not in self.__dict__:
             return not isinstance(self.__dict__.get(name, self), types.ModuleType)
-        return session.evaluate(Text("callable(getattr(", self.__dict__["_remote"], f", {name!r}, None))"))
+        try:
+            return session.evaluate(Text("callable(getattr(", self.__dict__["_remote"], f", {name!r}, None))"))
+        except native.CompileError:  # a module that is Python's alone
+            return False
 
     def converted(self, name, value):
         """What Python has in the place of a Remote."""

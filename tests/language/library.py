@@ -232,3 +232,15 @@ print(sorted(numbers))
 numbers.difference_update([2])
 numbers.symmetric_difference_update({3, 5})
 print(sorted(numbers))
+
+
+# ---- names for annotations ----
+
+from collections.abc import Callable, Mapping, Sequence
+
+
+def first_of(x: Sequence[int], change: Callable[[int], int], names: Mapping[str, int] | None = None) -> int:
+    return change(x[0])
+
+
+print(first_of([2], lambda x: x + 1))

@@ -58,13 +58,14 @@ class vec5(wp.types.vector(length=5, dtype=float)):
 END
 cat >physics/parts/math.py <<'END'
 import warp as wp
+from warp._src.types import Any
 
 from physics import types
 from ..types import MINVAL, Bits
 
 
 @wp.func
-def at_least(x: float):
+def at_least(x: Any):
     return wp.max(x, types.MINVAL) + MINVAL * float(Bits.SECOND)
 END
 cat >program.py <<'END'
