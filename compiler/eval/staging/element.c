@@ -33,6 +33,13 @@ static Value *element_value(Eval *eval, Object *object, DType dtype, Span at)
     return only != NULL ? stage_scalar(eval, only, dtype, at) : NULL;
 }
 
+static bool is_copied(const Op *store)
+{
+    const Op *from = operand(store, value)->op;
+    return operand(store, memory)->type->kind == TYPE_SHARED && from &&
+           from->code == OP_element_load && operand(from, memory)->type->kind == TYPE_VIEW;
+}
+
 bool element_set(Eval *eval, Value *memory, Value *const *indices, Object *object, Span at)
 {
     Value *operands[2 + TYPE_RANK] = {memory};
@@ -40,8 +47,21 @@ bool element_set(Eval *eval, Value *memory, Value *const *indices, Object *objec
     operands[1] = element_value(eval, object, memory->type->dtype, at);
     if (operands[1] == NULL) return false;
     memcpy(operands + 2, indices, sizeof *indices * (size_t)rank);
-    mark_once(eval, build_op(&eval->builder, OP_element_store, 2 + rank, operands, 0, NULL));
+    Op *op = build_op(&eval->builder, OP_element_store, 2 + rank, operands, 0, NULL);
+    mark_once(eval, op);
+    if (eval->staging->copies_elements && is_copied(op)) op_set_int(op, ATTR_async, 1);
     return true;
+}
+
+/* own_copies(whether): from here on what a thread loads and stores in shared memory is a copy of
+ * its own, which it waits for; gives whether that was so. */
+Object *core_own_copies(Eval *eval, const Bound *bound)
+{
+    bool copies;
+    if (!object_truth(eval, bound->values[0], &copies)) return NULL;
+    const bool before = eval->staging->copies_elements;
+    eval->staging->copies_elements = copies;
+    return object_bool(eval, before);
 }
 
 /* The atomic operation that an element of this type is updated by, NULL: none. */

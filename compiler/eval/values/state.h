@@ -155,6 +155,7 @@ typedef struct Staging { /* of the kernel that is being staged */
     Span at;                          /* what asked for it */
     int64_t group_begin, group_count; /* the threads of the group at hand; count 0: all */
     bool by_index;                    /* within an `if` by the thread's index that is a group */
+    bool copies_elements;             /* what is stored in shared memory is a thread's own copy */
     bool in_share;                    /* in a parallel loop of which each thread does its share */
     struct {
         Value *row; /* NULL: it was not used */

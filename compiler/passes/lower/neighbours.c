@@ -30,10 +30,40 @@ static const Value *base_of(const Value *index, int64_t *number)
     return sums ? operand(op, a) : index;
 }
 
-static bool same_index(const Value *a, const Value *b)
+static bool is_same(const Value *a, const Value *b)
 {
     int64_t x, y;
     return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+}
+
+/* Nothing from one op to a later one in the region may write the memory. */
+static bool is_unwritten(const Op *from, const Op *to, const Value *memory)
+{
+    int looked = 0;
+    const Op *op = from;
+    for (; op && op != to && looked < MOST_LOOKED; op = op->next, looked++) {
+        if (op->region_count) return false;
+        for (int i = 0; op->code != OP_element_load && i < op->operand_count; i++)
+            if (op->operands[i] == memory) return false;
+    }
+    return op == to;
+}
+
+/* Read in the same place of an array of the thread's own. */
+static bool is_same_local(const Value *a, const Value *b)
+{
+    const Op *x = a->op, *y = b->op;
+    if (!x || !y || x->code != OP_element_load || y->code != OP_element_load) return false;
+    const Type *type = operand(x, memory)->type;
+    if (type->kind != TYPE_LOCAL || operand(x, memory) != operand(y, memory)) return false;
+    for (int d = 0; d < type->rank; d++)
+        if (!is_same(operand_list(x, indices)[d], operand_list(y, indices)[d])) return false;
+    return is_unwritten(x, y, operand(x, memory));
+}
+
+static bool same_index(const Value *a, const Value *b)
+{
+    return is_same(a, b) || is_same_local(a, b);
 }
 
 static int last_dim(const Op *op)
@@ -90,10 +120,24 @@ static bool is_of_other_memory(const Op *op, TypeKind kind)
     return op_is_element(op) && !op_has(op, ATOMIC) && operand(op, memory)->type->kind != kind;
 }
 
+/* Single elements of shared tiles that have no byte in common. */
+static bool is_of_other_tile(const Op *op, const Op *access)
+{
+    if (!op_is_element(op) || op_has(op, ATOMIC) ||
+        operand(op, memory)->type->kind != TYPE_SHARED ||
+        operand(access, memory)->type->kind != TYPE_SHARED)
+        return false;
+    const Op *a = shared_root(operand(op, memory)), *b = shared_root(operand(access, memory));
+    const int64_t begin = op_int(a, ATTR_offset, 0), other = op_int(b, ATTR_offset, 0);
+    return begin + type_bytes(a->results[0].type) <= other ||
+           other + type_bytes(b->results[0].type) <= begin;
+}
+
 static bool lets_pass(const Op *op, const Op *access)
 {
     if (op_info(op->code)->traits & PURE) return true;
     return is_of_other_memory(op, operand(access, memory)->type->kind) ||
+           is_of_other_tile(op, access) ||
            (access->code == OP_element_load && op->code == OP_element_load);
 }
 
