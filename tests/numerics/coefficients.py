@@ -10,12 +10,13 @@ rounded to the format.
 
     coefficients.py > stdlib/_math_tables.tile
 """
-from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, sin, sqrt, tanh
+from mpmath import atan, atanh, cos, erf, erfc, exp, floor, log, mp, mpf, pi, sin, sqrt, tan, tanh
 
 mp.prec = 400
 GUARD = 6
 POLYNOMIALS = ("exp", "log", "log2", "sin", "cos", "atan", "erf", "erf_one", "erfc", "cbrt", "exp_wide", "exp2_wide",
-               "sin_half", "cos_half", "log_near", "tanh_near", "erf_near", "erf_far")
+               "sin_half", "cos_half", "log_near", "log10_near", "log2_pair_near", "tanh_near", "erf_near", "erf_far",
+               "sin_near", "cos_near", "tan_near", "atan_near")
 ERFC_END = {"f32": 10.5, "f64": 28.0}  # erfc is zero from here on
 FORMATS = {
     "f32": dict(digits=24, exponent=8),
@@ -113,13 +114,21 @@ def tables(name):
         near = safe(lambda f: (log(1 + f) / f - 1) / f / log(2))
         rows["log2"] = polynomial(near, (sqrt(mpf(2)) / 2 - 1) * mpf("1.001"), t_most, lambda f: f**2 / log(1 + f) * log(2) if f else f, p + 3)
     if name == "f32":  # of log(1 + f) by f alone, and of tanh(x) by x**2 below what 2 / (exp(2 x) + 1) is taken from 1 for
-        near, third = safe(lambda f: (log(1 + f) - f) / f**2), mpf("1.001") / 3
-        rows["log_near"] = polynomial(near, -third, third, lambda f: f, p + 2)
+        near, least = safe(lambda f: (log(1 + f) - f) / f**2), (sqrt(mpf(2)) / 2 - 1) * mpf("1.001")
+        rows["log_near"] = polynomial(near, mpf("-0.251"), mpf("0.501"), lambda f: f, p + 2)
+        # Of base 10 without its first term, and of base 2 by s = f / (2 + f), from s**3 on, for pairs.
+        rows["log10_near"] = polynomial(lambda f: near(f) / log(10), least, t_most, lambda f: f * log(10), p + 2)
+        tail = safe(root(lambda s: (2 * atanh(s) - 2 * s) / s**3 / log(2)))
+        rows["log2_pair_near"] = polynomial(tail, 0, w_most, lambda w: w * log(2) / 2, p + 8)
         near = safe(root(lambda x: (tanh(x) / x - 1) / x**2))
-        rows["tanh_near"] = polynomial(near, 0, mpf("0.651") ** 2, lambda z: z, p + 3)
+        rows["tanh_near"] = polynomial(near, 0, mpf("0.751") ** 2, lambda z: z, p + 2, True)
         # Of erf(x) by x**2, and what erf(x) is less than 1 by as a power of 2, up to where that is nothing.
         rows["erf_near"] = polynomial(safe(root(lambda x: erf(x) / x - 1)), 0, mpf("1.001") ** 2, lambda z: mpf(1), p + 3)
         rows["erf_far"] = polynomial(lambda a: log(erfc(a)) / log(2), mpf("0.999"), mpf(4), lambda a: erfc(a), p + 2)
+    if name == "f32":  # for one rounding behind the first term
+        for key, function, most in (("sin_near", sin, z_most), ("tan_near", tan, z_most), ("atan_near", atan, mpf(1))):
+            rows[key] = polynomial(safe(root(lambda x: (function(x) / x - 1) / x**2)), 0, most, lambda z: z, p + 1, True)
+        rows["cos_near"] = [mpf(-1) / 2] + polynomial(safe(root(lambda r: (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most, lambda z: z**2, p + 3)
     rows["sin"] = polynomial(safe(root(lambda r: (sin(r) - r) / r**3)), 0, z_most, lambda z: z, bits)
     rows["cos"] = polynomial(safe(root(lambda r: (cos(r) - 1 + r**2 / 2) / r**4)), 0, z_most, lambda z: z**2, bits)
     if name == "f32":  # of half of the square, within one place
