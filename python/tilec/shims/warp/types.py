@@ -117,6 +117,13 @@ class float_base(scalar_base):
     def _kept(cls, value):
         return float(value)
 
+    def __tile_text__(self):
+        """As the type has it: Python shows what was given."""
+        if self._numpy.kind != "f":
+            return super().__tile_text__()
+        with numpy.errstate(over="ignore"):
+            return _text_of(float(self._numpy.type(self.value)))
+
     __index__ = None
 
     def _fits(self, other):
