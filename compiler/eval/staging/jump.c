@@ -271,9 +271,14 @@ static Flow return_none(Eval *eval, void *context)
 {
     (void)context;
     jump_take(eval, JUMP_RETURN, eval->at);
+    Binding *result = &frame_jumps(eval)->result;
+    const Function *function = eval->frame->function;
     /* A thread's function that ends there without a value has any, as in C. */
     if (!eval->frame->is_thread_code)
-        binding_put(eval, &frame_jumps(eval)->result, eval->none, eval->at);
+        binding_put(eval, result, eval->none, eval->at);
+    else if (function != NULL && result->object != NULL && result->object != eval->none)
+        diag_report(eval->session->diags, DIAG_no_value_on_a_way, function->node->span,
+                    function->name);
     return FLOW_RETURN;
 }
 
