@@ -492,15 +492,41 @@ static void visit_if(const Sync *sync, Op *op, State *state)
     state_join(sync, state, &otherwise);
 }
 
+static bool is_for_copies(const Sync *sync, const Op *take)
+{
+    return op_has(take, PIPELINE_BARRIER) ||
+           map_has(sync->copied_for, shared_root(operand(take, barriers)));
+}
+
+typedef struct Takes {
+    const Sync *sync;
+    bool found;
+} Takes;
+
+static void find_take(Op *op, void *context)
+{
+    Takes *takes = context;
+    takes->found |= op_has(op, ACQUIRES) && is_for_copies(takes->sync, op);
+}
+
+/* Copies have landed for others, which tell the threads of this group, that wait for none. */
+static bool is_told_of_copies(const Sync *sync, const Op *take)
+{
+    const Op *group = take->parent->parent;
+    Takes takes = {.sync = sync};
+    while (group && !is_group(group)) group = group->parent->parent;
+    if (!group || sync->copied_for->count == 0) return false;
+    region_visit(group->regions[0], find_take, &takes);
+    return !takes.found;
+}
+
 /* What was copied to a multi-buffer's stage, or for an mbarrier, is shown to the tensor core by
  * those that wait for it. */
 static void visit_take(const Sync *sync, Op *take)
 {
     Builder builder = builder_after(take);
     if (op_attr(take, ATTR_tma)) return; /* both are of one proxy */
-    if (!op_has(take, PIPELINE_BARRIER) &&
-        !map_has(sync->copied_for, shared_root(operand(take, barriers))))
-        return;
+    if (!is_for_copies(sync, take) && !is_told_of_copies(sync, take)) return;
     if (sync->fences && !is_fence(take->next) && reaches_tensor_core(sync, take))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
