@@ -82,14 +82,15 @@ static void forward(Op *op, void *context)
     op_erase(op);
 }
 
-/* All of the tile is written again before anything else is done with it. */
+/* All of the tile is written again before anything else is done with it, by threads of another
+ * group neither, which mbarriers tell that it is there. */
 static bool is_overwritten(const Op *store)
 {
     const Value *tile = operand(store, tile);
     int between = 0;
     for (const Op *op = store->next; op && between < MOST_BETWEEN; op = op->next, between++) {
         if (stored_by(op, tile)) return true;
-        if (op->region_count || shared_is_used(op, tile->op)) return false;
+        if (op->region_count || op_has(op, MBARRIER) || shared_is_used(op, tile->op)) return false;
     }
     return false;
 }
