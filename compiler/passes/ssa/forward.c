@@ -82,15 +82,21 @@ static void forward(Op *op, void *context)
     op_erase(op);
 }
 
+/* Tells threads of another group what was stored: an mbarrier, or a barrier of some threads. */
+static bool tells_others(const Op *op)
+{
+    return op_has(op, MBARRIER) || (op->code == OP_barrier && op_attr(op, ATTR_count));
+}
+
 /* All of the tile is written again before anything else is done with it, by threads of another
- * group neither, which mbarriers tell that it is there. */
+ * group neither. */
 static bool is_overwritten(const Op *store)
 {
     const Value *tile = operand(store, tile);
     int between = 0;
     for (const Op *op = store->next; op && between < MOST_BETWEEN; op = op->next, between++) {
         if (stored_by(op, tile)) return true;
-        if (op->region_count || op_has(op, MBARRIER) || shared_is_used(op, tile->op)) return false;
+        if (op->region_count || tells_others(op) || shared_is_used(op, tile->op)) return false;
     }
     return false;
 }
