@@ -39,9 +39,16 @@ static Value *stored_by(const Op *op, const Value *tile)
     return fits ? operand(op, value) : NULL;
 }
 
+/* Other groups of threads are told of stores, or tell of theirs: by an mbarrier, or by a barrier of
+ * some threads. */
+static bool tells_others(const Op *op)
+{
+    return op_has(op, MBARRIER) || (op->code == OP_barrier && op_attr(op, ATTR_count));
+}
+
 static bool may_be_between(const Op *op, const Op *alloc)
 {
-    return !op->region_count && op->code != OP_dot &&
+    return !op->region_count && op->code != OP_dot && !tells_others(op) &&
            (!shared_is_used(op, alloc) || shared_is_only_read(op));
 }
 
@@ -80,12 +87,6 @@ static void forward(Op *op, void *context)
     if (!stored || !(is_stored_alone(&op->results[0]) || is_spread(stored))) return;
     value_replace(&op->results[0], stored);
     op_erase(op);
-}
-
-/* Tells threads of another group what was stored: an mbarrier, or a barrier of some threads. */
-static bool tells_others(const Op *op)
-{
-    return op_has(op, MBARRIER) || (op->code == OP_barrier && op_attr(op, ATTR_count));
 }
 
 /* All of the tile is written again before anything else is done with it, by threads of another
