@@ -500,16 +500,17 @@ static bool is_for_copies(const Sync *sync, const Op *take)
 
 typedef struct Takes {
     const Sync *sync;
-    bool found;
+    bool found, tensor_core; /* it waits for copies; it has products that read shared memory */
 } Takes;
 
 static void find_take(Op *op, void *context)
 {
     Takes *takes = context;
     takes->found |= op_has(op, ACQUIRES) && is_for_copies(takes->sync, op);
+    takes->tensor_core |= is_async_reader(op) && !op_has(op, TMA);
 }
 
-/* Copies have landed for others, which tell the threads of this group, that wait for none. */
+/* Copies have landed for others, which tell the threads of this group, whose products read them. */
 static bool is_told_of_copies(const Sync *sync, const Op *take)
 {
     const Op *group = take->parent->parent;
@@ -517,7 +518,7 @@ static bool is_told_of_copies(const Sync *sync, const Op *take)
     while (group && !is_group(group)) group = group->parent->parent;
     if (!group || sync->copied_for->count == 0) return false;
     region_visit(group->regions[0], find_take, &takes);
-    return !takes.found;
+    return takes.tensor_core && !takes.found;
 }
 
 /* What was copied to a multi-buffer's stage, or for an mbarrier, is shown to the tensor core by
