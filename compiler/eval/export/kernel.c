@@ -401,6 +401,13 @@ static bool take_fast_math(Eval *eval, const Object *instance, Staging *staging)
     return true;
 }
 
+static bool take_block_syncs(Eval *eval, const Object *instance, Staging *staging)
+{
+    Object *told = instance_attribute(eval, instance, "__block_syncs__");
+    return told == NULL || told->kind == OBJECT_NONE ||
+           object_truth(eval, told, &staging->block_syncs);
+}
+
 static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation *specialisation,
                          Kernel *kernel)
 {
@@ -415,7 +422,9 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
     if (class_says(class, "__typed_numbers__")) staging.numbers = NUMBERS_TYPED;
     staging.plain_types = class_says(class, "__plain_types__");
     staging.four_extents = class_says(class, "__four_extents__");
-    if (!take_fast_math(eval, specialisation->instance, &staging)) return false;
+    if (!take_fast_math(eval, specialisation->instance, &staging) ||
+        !take_block_syncs(eval, specialisation->instance, &staging))
+        return false;
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);
     if (!staging.is_function) staging.launch = make_launch(kernel, function->node->span);
     const Aside aside = step_aside(eval);

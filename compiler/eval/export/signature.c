@@ -40,6 +40,13 @@ const char *kernel_name(const Object *instance)
                : instance->as.instance->class->as.class->name;
 }
 
+static bool says_same(Eval *eval, const Object *a, const Object *b, const char *name)
+{
+    const Object *first = own_attribute(a, name), *second = own_attribute(b, name);
+    return first == second ||
+           (first != NULL && second != NULL && object_equal(eval, first, second));
+}
+
 bool instances_same(Eval *eval, const Object *a, const Object *b)
 {
     if (a->as.instance == b->as.instance) return true;
@@ -49,11 +56,8 @@ bool instances_same(Eval *eval, const Object *a, const Object *b)
     if ((first == NULL) != (second == NULL) ||
         (first != NULL && !object_equal(eval, first, second)))
         return false;
-    first = own_attribute(a, "__fast_math__");
-    second = own_attribute(b, "__fast_math__");
     return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
-           (first == second ||
-            (first != NULL && second != NULL && object_equal(eval, first, second))) &&
+           says_same(eval, a, b, "__fast_math__") && says_same(eval, a, b, "__block_syncs__") &&
            object_equal(eval, left, right);
 }
 

@@ -437,6 +437,17 @@ Object *core_fast_math(Eval *eval, const Bound *bound)
     return object_bool(eval, uses_fast_math(eval));
 }
 
+Object *core_block_syncs(Eval *eval, const Bound *bound)
+{
+    Staging *staging = eval->staging;
+    bool wanted;
+    if (!argument_absent(bound->values[0])) {
+        if (!object_truth(eval, bound->values[0], &wanted)) return NULL;
+        if (staging != NULL) staging->block_syncs = wanted;
+    }
+    return object_bool(eval, staging != NULL && staging->block_syncs);
+}
+
 /* Its address, an integer. */
 static Object *address_of(Eval *eval, Object *pointer, DType dtype)
 {

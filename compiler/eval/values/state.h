@@ -140,6 +140,7 @@ typedef struct Staging { /* of the kernel that is being staged */
     bool plain_types;          /* element types go by their own names */
     bool four_extents;         /* a shape has four: 0 behind the last dimension */
     bool fast_math;            /* f32 arithmetic by approximate instructions */
+    bool block_syncs;          /* the whole block meets where a thread group synchronises */
     bool fast_math_told;       /* whoever made the kernel says whether, whatever its text says */
     int64_t threads[3];        /* of the open launch */
     VEC(Result) results;

@@ -11,7 +11,7 @@ from tvm.target import Target
 from tilelang.kernels import (
     HostKernel, HostListing, HostSpecialised, JITKernel, Listing, PrimFunc, SpecialisedKernel, has_prim_func, is_of_host, specialised,
 )
-from tilelang.transform import fast_math_of
+from tilelang.transform import block_syncs_of, fast_math_of
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
@@ -25,6 +25,8 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
     remote, fast_math = func.__tile_remote__(), fast_math_of(pass_configs, compile_flags)
     if fast_math is not None:
         remote = Remote(Text(remote, f".told(fast_math={fast_math})"))
+    if block_syncs_of(pass_configs):
+        remote = Remote(Text(remote, ".told(block_syncs=True)"))
     return kind(remote, func.parameters, func, out_idx, target=target)
 
 
@@ -71,6 +73,9 @@ class JITImpl:
         self.out_idx = out_idx
         self.options = options
         self.fast_math = fast_math_of(options.get("pass_configs"), options.get("compile_flags"))
+        self.told = {} if self.fast_math is None else {"tl.enable_fast_math": self.fast_math}
+        if block_syncs_of(options.get("pass_configs")):
+            self.told["tl.disable_thread_storage_sync"] = True
         self.kept = {}
         self.remote = None
         self.eager = None
@@ -101,7 +106,7 @@ class JITImpl:
 
     def __tile_remote__(self):
         if self.remote is None:
-            told = "" if self.fast_math is None else f", pass_configs={{'tl.enable_fast_math': {self.fast_math}}}"
+            told = f", pass_configs={self.told}" if self.told else ""
             self.remote = Remote(
                 Text(session.module("tilelang.jit"), ".jit(", source.definition(self.function, self.around), told, ")"))
         return self.remote
@@ -118,8 +123,7 @@ class JITImpl:
             key = None
         if key is None or key not in self.kept:
             prim_func = self.function(*args, **kwargs)
-            told = None if self.fast_math is None else {"tl.enable_fast_math": self.fast_math}
-            made = compile(prim_func, out_idx=self.out_idx, target=self.options.get("target"), pass_configs=told)
+            made = compile(prim_func, out_idx=self.out_idx, target=self.options.get("target"), pass_configs=self.told)
             if key is None:
                 return made
             self.kept[key] = made

@@ -1,4 +1,4 @@
-"""Options of TileLang's passes: tilec has its own, and takes of them what is said of fast math."""
+"""Options of TileLang's passes: tilec has its own, and takes of them what is said of fast math and of waiting threads."""
 
 from tilec import modules as _modules
 from tilelang.transform.simplify import apply_simplify, simplify_prim_func  # noqa: F401
@@ -30,6 +30,12 @@ def fast_math_of(pass_configs, compile_flags=None):
     if "tl.disable_fast_math" in configs:
         return not configs["tl.disable_fast_math"]
     return bool(configs["tl.enable_fast_math"]) if "tl.enable_fast_math" in configs else None
+
+
+def block_syncs_of(pass_configs):
+    """Whether T.sync_threads() of threads apart is met by the whole block, as where the original's pass that counts them is off."""
+    configs = {str(name): value for name, value in dict(pass_configs or {}).items()}
+    return True if configs.get("tl.disable_thread_storage_sync") else None
 
 
 _modules.become(__name__)
