@@ -255,12 +255,63 @@ static Value *tile_back(Eval *eval, const Elements *elements, const Match *match
     return reshaped(eval, value, type->rank, shape);
 }
 
+/* Whether an element has the index that all iterations have along a dimension. */
+static Value *is_at(Eval *eval, const Elements *elements, int dim)
+{
+    const Type *type = elements->memory->type;
+    Value *index = stage_cast(eval, elements->indices[dim], DTYPE_i32);
+    Value *coordinates =
+        core_build(eval, OP_iota, 0, NULL, type_with_dtype(core_types(eval), type, DTYPE_i32));
+    op_set_int(coordinates->op, ATTR_dim, dim);
+    index = build2(&eval->builder, OP_check_index, index,
+                   build_const(&eval->builder, DTYPE_i32, type->shape[dim]));
+    return build_cmp(&eval->builder, "eq", coordinates,
+                     stage_broadcast(eval, index, type->rank, type->shape, elements->at));
+}
+
+/* True in the elements at the fixed indices; NULL: in all. */
+static Value *fixed_elements(Eval *eval, const Elements *elements, const Match *match)
+{
+    const Type *type = elements->memory->type;
+    Value *mask = NULL;
+    for (int d = 0; d < type->rank; d++) {
+        if (match->dims[d] >= 0 || type->shape[d] == 1) continue;
+        Value *one = is_at(eval, elements, d);
+        mask = mask == NULL ? one : build2(&eval->builder, OP_and, mask, one);
+    }
+    return mask;
+}
+
+static Value *over_tile(Eval *eval, const Elements *elements, Value *value)
+{
+    const Type *type = elements->memory->type;
+    return stage_broadcast(eval, value, type->rank, type->shape, elements->at);
+}
+
+/* A value of the elements at the fixed indices, stretched over the tile: `none` elsewhere. */
+static Value *at_fixed(Eval *eval, const Elements *elements, const Match *match, Value *value,
+                       Value *none)
+{
+    Value *mask = fixed_elements(eval, elements, match);
+    value = over_tile(eval, elements, value);
+    return mask == NULL ? value : build3(&eval->builder, OP_select, mask, value, none);
+}
+
 /* Each element of the tile is one iteration's. */
 static bool covers_loop(const Eval *eval, const Match *match)
 {
     for (int i = 0; i < eval->parallel->rank; i++)
         if (!match->uses[i] && eval->parallel->shape[i] != 1) return false;
     return true;
+}
+
+/* The loop's variables begin at 0, as far as is known. */
+static bool has_all(const Eval *eval)
+{
+    const Parallel *parallel = eval->parallel;
+    for (int i = 0; parallel != NULL && i < parallel->open; i++)
+        if (parallel->starts[i] != NULL) return false;
+    return parallel != NULL;
 }
 
 static bool set_register(Eval *eval, Object *object, Elements *elements, Value *value)
@@ -272,6 +323,14 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
         if (mask != NULL) mask = tile_back(eval, elements, &match, mask);
         if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, tile);
         return tile_write(eval, object, value);
+    }
+    if (has_all(eval) && match_tile(eval, elements, FIXED, &match) && covers_loop(eval, &match)) {
+        value = tile_back(eval, elements, &match, value);
+        if (mask != NULL) {
+            mask = over_tile(eval, elements, tile_back(eval, elements, &match, mask));
+            value = build3(&eval->builder, OP_select, mask, over_tile(eval, elements, value), tile);
+        }
+        return tile_write(eval, object, at_fixed(eval, elements, &match, value, tile));
     }
     if (!parallel_tells_apart(eval, tile->type->rank, elements->indices)) return false;
     elements->memory = tile_through_shared(eval, tile);
@@ -360,35 +419,6 @@ static Value *folded(Eval *eval, const Match *match, Value *value, Object *mode,
     Bound bound = {.values = {object_ir(eval, value), mode, dims, eval->yes}, .at = at};
     Object *result = eval->ops->core_reduce(eval, &bound);
     return result != NULL ? stage_value(eval, result) : NULL;
-}
-
-/* Whether an element has the index that all iterations have along a dimension. */
-static Value *is_at(Eval *eval, const Elements *elements, int dim)
-{
-    const Type *type = elements->memory->type;
-    Value *index = stage_cast(eval, elements->indices[dim], DTYPE_i32);
-    Value *coordinates =
-        core_build(eval, OP_iota, 0, NULL, type_with_dtype(core_types(eval), type, DTYPE_i32));
-    op_set_int(coordinates->op, ATTR_dim, dim);
-    index = build2(&eval->builder, OP_check_index, index,
-                   build_const(&eval->builder, DTYPE_i32, type->shape[dim]));
-    return build_cmp(&eval->builder, "eq", coordinates,
-                     stage_broadcast(eval, index, type->rank, type->shape, elements->at));
-}
-
-/* A value of the elements at the fixed indices, stretched over the tile: `none` elsewhere. */
-static Value *at_fixed(Eval *eval, const Elements *elements, const Match *match, Value *value,
-                       Value *none)
-{
-    const Type *type = elements->memory->type;
-    Value *mask = NULL;
-    for (int d = 0; d < type->rank; d++) {
-        if (match->dims[d] >= 0 || type->shape[d] == 1) continue;
-        Value *one = is_at(eval, elements, d);
-        mask = mask == NULL ? one : build2(&eval->builder, OP_and, mask, one);
-    }
-    value = stage_broadcast(eval, value, type->rank, type->shape, elements->at);
-    return mask == NULL ? value : build3(&eval->builder, OP_select, mask, value, none);
 }
 
 /* fold_at(tile, indices, value, mode, none): in a parallel loop, the element of a register tile

@@ -1,0 +1,24 @@
+# A loop over a fragment's rows, each written by a parallel loop: the fragment stays in registers. In shared memory is one row at most, on
+# its way to whoever has its elements, and no copy of the others.
+cd $TMP
+cat >rows.py <<'T'
+import tilelang
+import tilelang.language as T
+
+@T.prim_func
+def most(A: T.Tensor[(2048, 4096), "float16"], B: T.Tensor[(2048,), "float32"]):
+    with T.Kernel(512, threads=128) as bx:
+        x = T.alloc_fragment((4, 4096), "float32")
+        y = T.alloc_fragment((4, 4096), "float32")
+        m = T.alloc_fragment((4,), "float32")
+        for i in T.serial(4):
+            for j in T.Parallel(4096):
+                x[i, j] = A[bx * 4 + i, j]
+        for i in T.serial(4):
+            for j in T.Parallel(4096):
+                y[i, j] = T.abs(x[i, j])
+        T.reduce_max(y, m, dim=1)
+        T.copy(m, B[bx * 4])
+T
+$TILEC rows.py --arch=sm_90a --ptxas=none --emit=ptx -Rperf -o rows.ptx 2>&1 | grep -oE '[0-9]+ warps and [0-9]+ bytes of shared memory'
+awk '/^\.visible/ { wanted = /_aligned/ } wanted' rows.ptx | grep -oE 'ld\.global[.a-z0-9]*' | sort -u
