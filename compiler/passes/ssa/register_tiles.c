@@ -235,6 +235,62 @@ static void look(Op *op, void *context)
         vec_push(tiles->arena, &tiles->found, op);
 }
 
+/* ---- copies of what a loop does not change ---- */
+
+static bool is_in_region(const Region *inner, const Region *outer)
+{
+    while (inner && inner != outer) inner = inner->parent ? inner->parent->parent : NULL;
+    return inner == outer;
+}
+
+static bool is_made_in(const Value *value, const Region *region)
+{
+    return is_in_region(value->op ? value->op->parent : value->region, region);
+}
+
+static bool is_read_only(const Value *tile, const Op *store)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        const Op *op = use->op;
+        if (op == store || op->code == OP_shared_load || op->code == OP_gather) continue;
+        if (op->code != OP_shared_view || !is_read_only(op->results, store)) return false;
+    }
+    return true;
+}
+
+/* The store that the tile's elements come from, all of them, before anybody reads one, and that
+ * each iteration does alike. */
+static Op *find_same_store(const Op *alloc, const Region *body)
+{
+    const Value *tile = alloc->results;
+    bool written = false;
+    Op *store = NULL;
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op->code == OP_shared_store && store == NULL) store = use->op;
+    if (!store || store->parent != body || is_made_in(operand(store, value), body) ||
+        operand(store, tile) != tile || !is_read_only(tile, store) ||
+        !is_written_first(body, tile, &written))
+        return NULL;
+    return store;
+}
+
+/* A tile's elements at indices that threads compute are read from a copy in shared memory. A loop
+ * that reads one each iteration needs no other copy each time. */
+static void copy_once(Op *loop, void *context)
+{
+    const Tiles *tiles = context;
+    if (loop->code != OP_for || op_int(loop, ATTR_stages, 0) > 0) return;
+    for (Op *op = loop->regions[0]->first, *next; op; op = next) {
+        next = op_next(op);
+        if (op->code != OP_shared_alloc || !fits_reuse(tiles, op->results->type)) continue;
+        Op *store = find_same_store(op, loop->regions[0]);
+        if (!store) continue;
+        if (next == store) next = op_next(store);
+        op_move_before(op, loop);
+        op_move_before(store, loop);
+    }
+}
+
 bool pass_register_tiles(Kernel *kernel, PassContext *context)
 {
     (void)context;
@@ -247,6 +303,7 @@ bool pass_register_tiles(Kernel *kernel, PassContext *context)
         OpVec loaded = {0};
         note_writes(&tiles, launch_region(op));
         reuse_loads(&tiles, launch_region(op), &loaded);
+        region_visit(launch_region(op), copy_once, &tiles);
     }
     return true;
 }

@@ -22,3 +22,25 @@ def most(A: T.Tensor[(2048, 4096), "float16"], B: T.Tensor[(2048,), "float32"]):
 T
 $TILEC rows.py --arch=sm_90a --ptxas=none --emit=ptx -Rperf -o rows.ptx 2>&1 | grep -oE '[0-9]+ warps and [0-9]+ bytes of shared memory'
 awk '/^\.visible/ { wanted = /_aligned/ } wanted' rows.ptx | grep -oE 'ld\.global[.a-z0-9]*' | sort -u
+# A loop over columns that reads a fragment's elements by the loop's index: they are copied to shared memory before the loop, and the
+# iterations have no barrier.
+cat >columns.py <<'T'
+import tilelang
+import tilelang.language as T
+
+@T.prim_func
+def running(A: T.Tensor[(2048, 128), "float32"], B: T.Tensor[(2048, 128), "float32"]):
+    with T.Kernel(128, threads=128) as bx:
+        x = T.alloc_fragment((16, 128), "float32")
+        y = T.alloc_fragment((16, 128), "float32")
+        total = T.alloc_fragment((16,), "float32")
+        T.copy(A[bx * 16, 0], x)
+        T.clear(total)
+        for i in T.Parallel(16):
+            for j in T.serial(128):
+                total[i] = total[i] + x[i, j]
+                y[i, j] = total[i]
+        T.copy(y, B[bx * 16, 0])
+T
+$TILEC columns.py --arch=sm_90a --ptxas=none --emit=ptx -o columns.ptx 2>/dev/null
+awk '/^\.visible/ { wanted = /_aligned/ } wanted' columns.ptx | grep -oE 'BB[0-9]+_[0-9]+|bra|bar\.sync|(ld|st)\.shared[.a-z0-9]*' | uniq -c
