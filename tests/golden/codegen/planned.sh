@@ -1,8 +1,8 @@
-# Loops by plan: what is said of them, what the variant for aligned arguments has of each instruction, and that ptxas neither spills nor makes one product wait for another.
+# Loops by plan: what is said of them (where ptxas finds spills, only the variant for aligned arguments may keep what both begin with), what the variant for aligned arguments has of each instruction, and that ptxas neither spills nor makes one product wait for another.
 show() { # SOURCE LINE
   echo "$2"
   { cat "$TILE_ROOT/tests/exec/$1"; echo "$2"; } >"$TMP/planned.tile"
-  $TILEC "$TMP/planned.tile" --arch=sm_90a -Rperf --emit=cubin -o "$TMP/planned.cubin" 2>&1 | grep -oE "[0-9]+ bytes of spills.*wait for each other|[1-9][0-9]* bytes of spills|([0-9] stages in place|a loop by plan|no product is done|a loop of products|iterations in which|persistent blocks).*"
+  $TILEC "$TMP/planned.tile" --arch=sm_90a -Rperf --emit=cubin -o "$TMP/planned.cubin" 2>&1 | grep -oE "[0-9]+ bytes of spills.*wait for each other|[1-9][0-9]* bytes of spills|([0-9] stages in place|a loop by plan|no product is done|a loop of products|iterations in which|persistent blocks).*" | sed 's/ \[sm_90a, aligned\]//'
   $TILEC "$TMP/planned.tile" --arch=sm_90a --ptxas=none --emit=ptx 2>/dev/null |
     awk '/\.entry/ { mine = /_aligned/ } mine' |
     grep -oE 'wgmma\.(mma_async\.sync\.aligned\.m64n[0-9]+k[0-9]+|wait_group\.sync\.aligned [0-9])|setmaxnreg[.a-z0-9]*|cp\.async\.bulk\.tensor|ex2\.approx|mbarrier\.try_wait|cp\.async\.cg|bar(rier)?\.sync' | sort | uniq -c
