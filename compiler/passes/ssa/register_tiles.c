@@ -8,7 +8,10 @@
  * later, and where they differ a conversion takes that way all the same.
  *
  * Left alone is what threads hand to the tensor core, or to other groups of threads, what pipelined
- * loops copy ahead, what the author says of the cache, and what would take too many registers. */
+ * loops copy ahead, what the author says of the cache, and what would take too many registers.
+ *
+ * Where elements are read at indices that threads compute, a copy in shared memory it has to be:
+ * one before the loop that reads them, where the loop does not change the tile. */
 #include "ir/op_vec.h"
 #include "passes/pass.h"
 
