@@ -107,7 +107,8 @@ enum { NONE = -1 /* it is no such sum */ };
 static unsigned long_dims(const Type *type)
 {
     unsigned dims = 0;
-    for (int d = 0; d < type->rank; d++) dims |= (unsigned)(type->shape[d] > 1) << d;
+    for (int d = 0; d < type->rank; d++)
+        if (type->shape[d] > 1) dims |= 1u << d;
     return dims;
 }
 
