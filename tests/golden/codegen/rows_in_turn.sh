@@ -1,5 +1,5 @@
-# A loop over a fragment's rows, each written by a parallel loop: the fragment stays in registers. In shared memory is one row at most, on
-# its way to whoever has its elements, and no copy of the others.
+# A loop over a fragment's rows, each written by a parallel loop: all rows are read by accesses of 16 bytes, no loop is left, nor choices
+# between rows, and shared memory is for what the warps' maxima are combined by.
 cd $TMP
 cat >rows.py <<'T'
 import tilelang
@@ -21,7 +21,7 @@ def most(A: T.Tensor[(2048, 4096), "float16"], B: T.Tensor[(2048,), "float32"]):
         T.copy(m, B[bx * 4])
 T
 $TILEC rows.py --arch=sm_90a --ptxas=none --emit=ptx -Rperf -o rows.ptx 2>&1 | grep -oE '[0-9]+ warps and [0-9]+ bytes of shared memory'
-awk '/^\.visible/ { wanted = /_aligned/ } wanted' rows.ptx | grep -oE 'ld\.global[.a-z0-9]*' | sort -u
+awk '/^\.visible/ { wanted = /_aligned/ } wanted' rows.ptx | grep -oE 'ld\.global[.a-z0-9]*|selp|bra\>|bar\.sync' | sort | uniq -c
 # A loop over columns that reads a fragment's elements by the loop's index: they are copied to shared memory before the loop, and the
 # iterations have no barrier.
 cat >columns.py <<'T'
