@@ -10,8 +10,10 @@
  * ptxas unrolls short loops, but none with a branch in it: where such a one is little code it is
  * unrolled as a whole. Loops that do no more than load global memory and compute are unrolled, too,
  * so that the loads of several iterations are on the way. */
+#include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
+#include "passes/thread/unroll_scans.h"
 #include "target/target.h"
 
 /* How many elements an access of 16 bytes has where the next iteration reads the next one; 0: it
@@ -87,12 +89,11 @@ static void visit(Op *loop, void *context)
 {
     int64_t step;
     int ops = 0;
-    (void)context;
     if (loop->code != OP_for || op_attr(loop, ATTR_unroll) ||
         !value_constant(operand(loop, step), &step) || step != 1)
         return;
     const int64_t trips = loop_trips(loop);
-    if (trips < 2) return;
+    if (trips < 2 || unroll_scan(context, loop)) return;
     const int run = longest_run(loop, &ops);
     if (run > 1 && trips % run == 0 && ops * run <= COST_UNROLL_RUN_OPS)
         op_set_int(loop, ATTR_unroll, run);
@@ -104,7 +105,6 @@ static void visit(Op *loop, void *context)
 
 bool pass_unroll_runs(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    kernel_visit_those(kernel, OP_for, visit, NULL);
+    kernel_visit_those(kernel, OP_for, visit, analysis_ranges(context));
     return true;
 }
