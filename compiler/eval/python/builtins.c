@@ -246,8 +246,9 @@ Object *builtin_len(Eval *eval, const Bound *bound)
     }
     int64_t count;
     if (range_count(object, &count)) return object_int(eval, count);
-    if (object->kind == OBJECT_TEXT || object->kind == OBJECT_RANGE ||
-        object->kind == OBJECT_ARRAY) {
+    if (object->kind == OBJECT_ARRAY)
+        return array_length(eval, object, bound->at, &count) ? object_int(eval, count) : NULL;
+    if (object->kind == OBJECT_TEXT || object->kind == OBJECT_RANGE) {
         Object *items = eval->ops->iterate(eval, object, bound->at);
         return items != NULL ? object_int(eval, items->as.list.count) : NULL;
     }

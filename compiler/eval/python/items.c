@@ -55,16 +55,26 @@ static Object *iterate_text(Eval *eval, const Object *text, Span at)
     return list;
 }
 
-static Object *iterate_array(Eval *eval, Object *array, Span at)
+bool array_length(Eval *eval, Object *array, Span at, int64_t *out)
 {
     bool found;
     Object *shape =
         host_attribute(eval, array, intern_text(eval->session->names, "shape"), at, &found);
-    if (shape == NULL || !object_is_sequence(shape) || shape->as.list.count == 0)
-        return FAIL(eval, not_iterable, at, "this array");
-    int64_t length = shape->as.list.items[0]->as.integer;
+    if (shape == NULL || !object_is_sequence(shape) || shape->as.list.count == 0) {
+        FAIL(eval, not_iterable, at, "this array");
+        return false;
+    }
+    *out = shape->as.list.items[0]->as.integer;
+    return true;
+}
+
+static Object *iterate_array(Eval *eval, Object *array, Span at)
+{
+    int64_t length;
+    if (!array_length(eval, array, at, &length)) return NULL;
+    if (length > ITEM_LIMIT) return FAIL(eval, endless, at, (long long)ITEM_LIMIT);
     Object *list = object_list(eval, OBJECT_LIST, NULL, 0);
-    for (int64_t i = 0; i < length && i < ITEM_LIMIT; i++) {
+    for (int64_t i = 0; i < length; i++) {
         Object *item = host_item(eval, array, object_int(eval, i), at);
         if (item == NULL) return NULL;
         list_append(eval, list, item);

@@ -118,6 +118,8 @@ bool argument_dtype(Eval *eval, const Object *object, Span at, DType *out);
 
 /* A `for` of a comprehension or an unrolled loop over what is known now. NULL: reported. */
 Object *iterate(Eval *eval, Object *iterable, Span at); /* a LIST or TUPLE of the items */
+/* The elements along the first dimension; false: reported. */
+bool array_length(Eval *eval, Object *array, Span at, int64_t *out);
 Object *item_get(Eval *eval, Object *object, Object *index, Span at);
 bool item_set(Eval *eval, Object *object, Object *index, Object *value, Span at);
 bool item_delete(Eval *eval, Object *object, Object *index, Span at);
