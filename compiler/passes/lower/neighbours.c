@@ -190,7 +190,7 @@ static bool fits_view(Lower *lower, const Op *op, int vector)
 }
 
 /* The tile that a part is of, whose last dimension is the part's and in which it begins with a
- * whole vector: NULL: there is none. */
+ * whole vector, or such a tile seen in another shape. NULL: there is none. */
 static const Value *whole_of(Lower *lower, const Value *tile, int vector)
 {
     while (tile->op && tile->op->code == OP_shared_view) {
@@ -202,7 +202,9 @@ static const Value *whole_of(Lower *lower, const Value *tile, int vector)
             return NULL;
         tile = whole;
     }
-    return tile->op && tile->op->code == OP_shared_alloc ? tile : NULL;
+    const bool is_seen = tile->op && tile->op->code == OP_shared_reshape;
+    const Op *root = is_seen ? operand(tile->op, tile)->op : tile->op;
+    return root && root->code == OP_shared_alloc ? tile : NULL;
 }
 
 static bool fits_shared(Lower *lower, const Op *op, int vector)
@@ -212,8 +214,8 @@ static bool fits_shared(Lower *lower, const Op *op, int vector)
     const Type *type = tile->type;
     const int last = type->rank - 1;
     const int64_t bytes = dtype_memory_bytes(type->dtype, vector);
-    return op_int(tile->op, ATTR_offset, 0) % bytes == 0 && type->shape[last] % vector == 0 &&
-           layout_register_run(type->layout, last) >= vector &&
+    return op_int(shared_root(tile), ATTR_offset, 0) % bytes == 0 &&
+           type->shape[last] % vector == 0 && layout_register_run(type->layout, last) >= vector &&
            layout_starts_aligned(type->layout, last, vector);
 }
 

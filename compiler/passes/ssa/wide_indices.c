@@ -13,6 +13,7 @@
 typedef struct Widening {
     FactTable *facts;
     Builder at;
+    Map made; /* value -> its i64, which serves what follows in the same region */
 } Widening;
 
 static bool may_be_long(const Widening *widening, const Value *extent)
@@ -22,10 +23,15 @@ static bool may_be_long(const Widening *widening, const Value *extent)
            facts_of(widening->facts, extent).high > INT32_MAX;
 }
 
-static Value *widened(Widening *widening, Value *value, int depth)
+static Value *widened(Widening *widening, Value *value, int depth);
+
+static Value *build_wide(Widening *widening, Value *value, int depth)
 {
     Builder *at = &widening->at;
     const Op *op = value->op;
+    int64_t number;
+    if (value->type->kind == TYPE_SCALAR && value_constant(value, &number))
+        return build_const(at, DTYPE_i64, number);
     if (value->type->dtype != DTYPE_i32 || op == NULL || depth == DEPTH)
         return build_cast(at, DTYPE_i64, value);
     if (op->code == OP_splat) {
@@ -38,6 +44,16 @@ static Value *widened(Widening *widening, Value *value, int depth)
     Value *a = widened(widening, operand(op, a), depth + 1);
     Value *b = widened(widening, operand(op, b), depth + 1);
     return build2(at, op->code, a, b);
+}
+
+static Value *widened(Widening *widening, Value *value, int depth)
+{
+    const Builder *at = &widening->at;
+    Value *made = map_get(&widening->made, value);
+    if (made && made->op && made->op->parent == at->region) return made;
+    made = build_wide(widening, value, depth);
+    if (depth < DEPTH) map_set(at->kernel->arena, &widening->made, value, made);
+    return made;
 }
 
 /* Whether a cast of the whole would be of a number that had no room. */

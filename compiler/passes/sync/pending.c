@@ -320,11 +320,14 @@ void state_fence(const Sync *sync, State *state)
     change(sync, state, fence, &sync->group);
 }
 
-/* What threads did before they met is known to them; what all of the block know is done with. */
+/* What threads did before they met is known to them; what all of the block know is done with. A
+ * thread's own copy that was under way is as one that is in flight: others may read what it brings
+ * behind a barrier that follows its wait. */
 static bool outlives(Pending *item, const void *context)
 {
     const Sync *sync = context;
     if (item->in_flight || !group_has(sync->group, item->group)) return true;
+    if (item->open) return item->in_flight = true;
     if (group_is_same(sync->group, sync->block)) return false;
     if (sync->group.count > item->known.count) item->known = sync->group;
     if (group_has(item->known, item->group)) item->op = alike_when_known(sync, item->op);
