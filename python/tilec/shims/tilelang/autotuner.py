@@ -106,6 +106,7 @@ class Tuned:
     def __init__(self, function, configs, options):
         self.function = function
         self.configs = configs
+        self.open = set(options.pop("do_not_specialize", None) or ())  # what a call gives of them is where the search begins
         self.options = options
         self.kept = {}
         functools.update_wrapper(self, function, updated=())
@@ -128,12 +129,21 @@ class Tuned:
                 space.append(left)
         return space
 
+    def parted(self, args, kwargs):
+        """A call's arguments without those that a search changes, and these."""
+        if not self.open:
+            return args, kwargs, {}
+        told = dict(zip(self.function.parameters, args), **kwargs)
+        first = {name: told.pop(name) for name in list(told) if name in self.open}
+        return (), told, first
+
     def result(self, args, kwargs):
         function = self.function
+        args, kwargs, first = self.parted(args, kwargs)
         key = repr((args, sorted(kwargs.items()))) if function.gives_kernels else None
         if key is None or key not in self.kept:
             space = self.space(args, kwargs)
-            found = search(lambda config: function.compile(*args, **kwargs, **config), space, get_autotune_inputs(), **self.options)
+            found = search(lambda config: function.compile(*args, **kwargs, **{**first, **config}), space, get_autotune_inputs(), **self.options)
             found.kernel.config, found.kernel.latency, found.kernel.ref_latency = found.config, found.latency, found.ref_latency
             if key is None:
                 return found
@@ -145,13 +155,15 @@ class Tuned:
             return self.result(args, kwargs).kernel
         from tilec.calls import Given
 
+        args, kwargs, first = self.parted(args, kwargs)
         look = Given()
         key = tuple([look.look(value) for value in args]), tuple([(name, look.look(value)) for name, value in kwargs.items()])
         if key not in self.kept:
             tensors = [value for value in [*args, *kwargs.values()] if look_is_array(value)]
             space = self.space(args, kwargs)
-            self.kept[key] = search(lambda config: self.function.compile(*args, **kwargs, **config), space, tensors, **self.options).config
-        return self.function(*args, **kwargs, **self.kept[key])
+            self.kept[key] = search(
+                lambda config: self.function.compile(*args, **kwargs, **{**first, **config}), space, tensors, **self.options).config
+        return self.function(*args, **kwargs, **{**first, **self.kept[key]})
 
     def compile(self, *args, **kwargs):
         return self.result(args, kwargs).kernel
@@ -172,7 +184,7 @@ def autotune(func=None, *, configs=None, **options):
         return lambda given: autotune(given, configs=configs, **options)
     if configs is None:
         raise ValueError("autotune: configs lists what is tried")
-    return Tuned(func, configs, {name: options[name] for name in _SEARCHED if name in options})
+    return Tuned(func, configs, {name: options[name] for name in [*_SEARCHED, "do_not_specialize"] if name in options})
 
 
 class AutoTuner:

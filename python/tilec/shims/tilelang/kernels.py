@@ -2,7 +2,9 @@
 
 import ast
 import copy
+import functools
 import inspect
+import re
 
 from tilec import arrays, device, native, session, source
 from tilec.calls import Given, joined
@@ -81,6 +83,29 @@ class PrimFunc(Decorated):
             self.kernel = Listing(self.__tile_remote__(), self.parameters)
         return self.kernel(*args, **kwargs)
 
+    @functools.cached_property
+    def described(self):
+        """What each parameter is: (name, type, extents), of a tensor's extents those that calls tell as variables; None: no tensor."""
+        told = session.evaluate(Text("core.signature(", self.__tile_remote__(), ")"))
+        annotations = inspect.signature(self.function).parameters
+        return [_parameter(name, text, getattr(annotations.get(name), "annotation", None)) for name, text in told.items()]
+
+    @functools.cached_property
+    def params(self):
+        """As variables; buffer_map has the tensors of those that are."""
+        from tilelang.expressions import Variable
+
+        return [Variable(name, "handle" if shape is not None else kind) for name, kind, shape in self.described]
+
+    @functools.cached_property
+    def buffer_map(self):
+        from tvm.tirx import Buffer
+
+        pairs = zip(self.params, self.described)
+        return {param: Buffer(shape, kind, name) for param, (name, kind, shape) in pairs if shape is not None}
+
+    ret_type = None  # it gives nothing back; what it makes is among its tensors
+
     def simplified(self):
         """Without the tensors that nothing in it uses: calls don't give them."""
         made = copy.copy(self)
@@ -92,6 +117,19 @@ class PrimFunc(Decorated):
         return session.evaluate(Text("core.kernel_text(", self.__tile_remote__(), ".compile())"))
 
     __str__ = script
+
+
+_TENSOR = re.compile(r"(?:Strided)?Tensor\[\[(.*?)\],.* (\S+)\]")
+
+
+def _parameter(name, text, annotation):
+    from tilelang.expressions import Variable
+
+    tensor = _TENSOR.fullmatch(text)
+    if tensor is None:
+        return name, "handle" if text == "ptr" else str(annotation) if isinstance(annotation, str) else "int32", None
+    extents = [word.strip() for word in tensor[1].split(",") if word.strip()]
+    return name, tensor[2], tuple([int(word) if word.isdigit() else Variable(word.partition("$")[0]) for word in extents])
 
 
 def has_prim_func(function):
