@@ -306,17 +306,16 @@ static bool add_variant(Stages *stages, const Kernel *typed, const Lowered *lowe
     return true;
 }
 
-static void find_cast(Op *op, void *context)
+static bool is_multicast(const Op *op, const void *context)
 {
-    if (op->code == OP_mbarrier_arrive_on_copies && op->operand_count > 2) *(bool *)context = true;
+    (void)context;
+    return op->code == OP_mbarrier_arrive_on_copies && op->operand_count > 2;
 }
 
 /* What only TMA can do asks for alignment: there is no variant without. */
 static bool is_for_tensor_unit(const Kernel *typed)
 {
-    bool found = false;
-    kernel_visit((Kernel *)(uintptr_t)typed, find_cast, &found);
-    return found;
+    return region_find(typed->host, is_multicast, NULL) != NULL;
 }
 
 static size_t size_of(const Lowered *lowered, size_t count)

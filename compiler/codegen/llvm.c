@@ -375,21 +375,19 @@ bool op_gives_way(const Op *op)
     return op->code == OP_atom && op_enclosing(op, OP_while) != NULL;
 }
 
-static void find_read(Op *op, void *context)
+static bool is_read(const Op *op, const void *context)
 {
-    if ((op->code == OP_ld || op->code == OP_ld_bits) &&
-        operand(op, pointer)->type->space != SPACE_LOCAL)
-        *(bool *)context = true;
+    (void)context;
+    return (op->code == OP_ld || op->code == OP_ld_bits) &&
+           operand(op, pointer)->type->space != SPACE_LOCAL;
 }
 
 /* Whether a loop may wait for what others write, by loads; one that carries nothing does, or goes
  * round for ever. */
 static bool loop_waits(const Gen *gen, const Op *op)
 {
-    bool reads = op->operand_count == 0;
     if (gen->machine->go_round == NULL || op->code != OP_while) return false;
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_read, &reads);
-    return reads;
+    return op->operand_count == 0 || op_find_within(op, is_read, NULL) != NULL;
 }
 
 /* Counts the ops; true at the first that suspends, or when they are more than a segment has. */

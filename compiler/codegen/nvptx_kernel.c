@@ -216,16 +216,15 @@ static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
 static const char nvptx_passes_large[] =
     "function(sroa,early-cse,simplifycfg,instsimplify,early-cse,adce,simplifycfg)";
 
-static void find_unrolled(Op *op, void *found)
+static bool is_unrolled(const Op *op, const void *context)
 {
-    if (op->code == OP_for && op_int(op, ATTR_unroll, 0) > 1) *(bool *)found = true;
+    (void)context;
+    return op->code == OP_for && op_int(op, ATTR_unroll, 0) > 1;
 }
 
-static const char *passes_for(Kernel *kernel)
+static const char *passes_for(const Kernel *kernel)
 {
-    bool unrolls = false;
-    kernel_visit_those(kernel, OP_for, find_unrolled, &unrolls);
-    return unrolls ? nvptx_passes_unrolling : nvptx_passes;
+    return region_find(kernel->host, is_unrolled, NULL) ? nvptx_passes_unrolling : nvptx_passes;
 }
 
 static const char *module_ptx(Codegen *codegen, LLVMModuleRef module, LLVMTargetMachineRef machine)
@@ -252,19 +251,12 @@ static LLVMModuleRef module_new(Codegen *codegen, const Kernel *kernel,
 }
 
 /* What waits for a phase by its parity is as young as this. */
-static void find_parity(Op *op, void *context)
+static int ptx_version(const Kernel *kernel, const Target *target)
 {
     enum { PARITY = 71 };
-    int *version = context;
-    if ((op->code == OP_mbar_wait || op->code == OP_mbar_phase) && *version < PARITY)
-        *version = PARITY;
-}
-
-static int ptx_version(Kernel *kernel, const Target *target)
-{
-    int version = target->ptx;
-    kernel_visit(kernel, find_parity, &version);
-    return version;
+    const bool waits =
+        region_has(kernel->host, OP_mbar_wait) || region_has(kernel->host, OP_mbar_phase);
+    return waits && target->ptx < PARITY ? PARITY : target->ptx;
 }
 
 bool nvptx_image(Codegen *codegen, Kernel *kernel, Image *out)

@@ -99,6 +99,11 @@ void kernel_visit_those(Kernel *kernel, OpCode code, OpVisitor *visit, void *con
 /* Those that have one of the traits, likewise. */
 void region_visit_with(Region *region, OpTraits traits, OpVisitor *visit, void *context);
 void kernel_visit_with(Kernel *kernel, OpTraits traits, OpVisitor *visit, void *context);
+/* The first op of which the test holds, in the region or in those within; of the op itself and its
+ * regions. NULL: there is none. */
+typedef bool OpTest(const Op *op, const void *context);
+Op *region_find(const Region *region, OpTest *test, const void *context);
+Op *op_find_within(const Op *op, OpTest *test, const void *context);
 bool region_has(const Region *region, OpCode code);          /* anywhere in it */
 bool region_has_with(const Region *region, OpTraits traits); /* likewise */
 bool kernel_had(const Kernel *kernel, OpCode code);          /* ever */

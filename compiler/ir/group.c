@@ -25,13 +25,15 @@ bool is_group(const Op *op)
            operand(op, condition)->op->code == OP_in_group;
 }
 
+static bool is_some_group(const Op *op, const void *context)
+{
+    (void)context;
+    return is_group(op);
+}
+
 bool has_group(const Op *op)
 {
-    if (is_group(op)) return true;
-    for (int i = 0; i < op->region_count; i++)
-        for (const Op *inner = op->regions[i]->first; inner; inner = op_next(inner))
-            if (has_group(inner)) return true;
-    return false;
+    return op_find_within(op, is_some_group, NULL) != NULL;
 }
 
 ThreadGroup in_group_threads(const Op *in_group)

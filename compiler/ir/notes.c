@@ -54,25 +54,16 @@ bool note_of_buffer(const Op *op, Buf *out)
 
 /* ---- roles ---- */
 
-typedef struct Traits {
-    bool produces, consumes;
-} Traits;
-
-static void look_at(Op *op, void *context)
+static const char *role_of(const Region *region)
 {
-    Traits *traits = context;
-    traits->produces |= op->code == OP_producer_acquire || op->code == OP_producer_commit;
-    traits->consumes |= op->code == OP_consumer_wait || op->code == OP_consumer_release;
-}
-
-static const char *role_of(Region *region)
-{
-    Traits traits = {0};
-    region_visit(region, look_at, &traits);
-    return traits.produces && traits.consumes ? "producer and consumer"
-           : traits.produces                  ? "producer"
-           : traits.consumes                  ? "consumer"
-                                              : NULL;
+    const bool produces = region_has(region, OP_producer_acquire) ||
+                          region_has(region, OP_producer_commit),
+               consumes =
+                   region_has(region, OP_consumer_wait) || region_has(region, OP_consumer_release);
+    return produces && consumes ? "producer and consumer"
+           : produces           ? "producer"
+           : consumes           ? "consumer"
+                                : NULL;
 }
 
 bool note_of_role(const Op *op, int index, Buf *out)

@@ -7,4 +7,9 @@
 
 typedef VEC(Op *) OpVec;
 
+/* Those of the region, and of regions within, of which the test holds (NULL: all of them), or of
+ * one code; in order, each before those in its own regions. */
+OpVec region_list(Arena *arena, const Region *region, OpTest *test, const void *context);
+OpVec region_list_those(Arena *arena, const Region *region, OpCode code);
+
 #endif

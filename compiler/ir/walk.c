@@ -1,4 +1,5 @@
 /* walk.c: visiting, moving, copying and erasing ops. */
+#include "ir/op_vec.h"
 #include "ir/rows.h"
 
 void region_visit(Region *region, OpVisitor *visit, void *context)
@@ -75,34 +76,63 @@ void kernel_visit_with(Kernel *kernel, OpTraits traits, OpVisitor *visit, void *
     region_visit_with(kernel->host, traits, visit, context);
 }
 
-static bool holds(const Region *region, OpCode code)
+/* ---- questions ---- */
+
+Op *region_find(const Region *region, OpTest *test, const void *context)
 {
-    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
-        if (op->code == code) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (holds(op->regions[i], code)) return true;
-    }
-    return false;
+    Op *found = NULL;
+    for (const Op *op = region->first; op != NULL && found == NULL; op = op_next(op))
+        found = op_find_within(op, test, context);
+    return found;
+}
+
+Op *op_find_within(const Op *op, OpTest *test, const void *context)
+{
+    Op *found = test(op, context) ? (Op *)(uintptr_t)op : NULL;
+    for (int i = 0; i < op->region_count && found == NULL; i++)
+        found = region_find(op->regions[i], test, context);
+    return found;
+}
+
+static bool is_that(const Op *op, const void *code)
+{
+    return op->code == *(const OpCode *)code;
+}
+
+static bool is_with(const Op *op, const void *traits)
+{
+    return op_has(op, *(const OpTraits *)traits);
 }
 
 bool region_has(const Region *region, OpCode code)
 {
-    return kernel_had(region->kernel, code) && holds(region, code);
-}
-
-static bool holds_with(const Region *region, OpTraits traits)
-{
-    for (const Op *op = region->first; op != NULL; op = op_next(op)) {
-        if (op_has(op, traits)) return true;
-        for (int i = 0; i < op->region_count; i++)
-            if (holds_with(op->regions[i], traits)) return true;
-    }
-    return false;
+    return kernel_had(region->kernel, code) && region_find(region, is_that, &code) != NULL;
 }
 
 bool region_has_with(const Region *region, OpTraits traits)
 {
-    return kernel_had_any(region->kernel, traits) && holds_with(region, traits);
+    return kernel_had_any(region->kernel, traits) && region_find(region, is_with, &traits) != NULL;
+}
+
+static void list(Arena *arena, const Region *region, OpTest *test, const void *context, OpVec *out)
+{
+    for (Op *op = region->first; op != NULL; op = op_next(op)) {
+        if (test == NULL || test(op, context)) vec_push(arena, out, op);
+        for (int i = 0; i < op->region_count; i++) list(arena, op->regions[i], test, context, out);
+    }
+}
+
+OpVec region_list(Arena *arena, const Region *region, OpTest *test, const void *context)
+{
+    OpVec ops = {0};
+    list(arena, region, test, context, &ops);
+    return ops;
+}
+
+OpVec region_list_those(Arena *arena, const Region *region, OpCode code)
+{
+    return kernel_had(region->kernel, code) ? region_list(arena, region, is_that, &code)
+                                            : (OpVec){0};
 }
 
 /* ---- places ---- */

@@ -44,38 +44,19 @@ static Flow next_item(Eval *eval, Unrolling *unrolling)
 
 /* ---- what a test did that the loop does itself ---- */
 
-static void find_effect(Op *op, void *context)
+static bool has_effect(const Op *op, const void *context)
 {
-    *(bool *)context |= op_has(op, WRITES) || op->code == OP_var_set;
+    (void)context;
+    return op_has(op, WRITES) || op->code == OP_var_set;
 }
 
-static bool has_effect(Op *op)
+static bool uses_any(const Op *op, const void *context)
 {
-    bool found = false;
-    find_effect(op, &found);
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_effect, &found);
-    return found;
-}
-
-typedef struct Users {
-    const OpVec *ops;
-    bool found;
-} Users;
-
-static void find_user(Op *op, void *context)
-{
-    Users *users = context;
+    const OpVec *ops = context;
     for (int i = 0; i < op->operand_count; i++)
-        for (size_t k = 0; k < users->ops->count; k++)
-            users->found |= op->operands[i]->op == users->ops->data[k];
-}
-
-static bool uses_any(Op *op, const OpVec *ops)
-{
-    Users users = {ops, false};
-    find_user(op, &users);
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_user, &users);
-    return users.found;
+        for (size_t k = 0; k < ops->count; k++)
+            if (op->operands[i]->op == ops->data[k]) return true;
+    return false;
 }
 
 static void find_named(void *context, const Node *node)
@@ -94,7 +75,8 @@ static void take_back(Eval *eval, const Node *test, Op *before)
     if (named) return;
     for (Op *op = before ? before->next : eval->builder.region->first;
          op && op != eval->builder.before; op = op->next)
-        if (has_effect(op) || uses_any(op, &done)) vec_push(eval->arena, &done, op);
+        if (op_find_within(op, has_effect, NULL) || op_find_within(op, uses_any, &done))
+            vec_push(eval->arena, &done, op);
     while (done.count > 0) op_erase(done.data[--done.count]);
 }
 

@@ -105,17 +105,17 @@ Object *core_peer(Eval *eval, const Bound *bound)
 
 /* ---- all blocks of a launch ---- */
 
-static void find_mbarrier(Op *op, void *context)
+static bool is_grid_sync(const Op *op, const void *context)
 {
-    if (op->code == OP_grid_sync) *(Value **)context = operand(op, count);
+    (void)context;
+    return op->code == OP_grid_sync;
 }
 
 /* A number that is 0 at first, one for the kernel. */
 static Value *mbarrier_place(Eval *eval, Span at)
 {
-    Value *place = NULL;
-    kernel_visit(eval->staging->kernel, find_mbarrier, &place);
-    return place != NULL ? place : workspace_pointer(eval, DTYPE_u32, 1, at);
+    const Op *other = region_find(eval->staging->kernel->host, is_grid_sync, NULL);
+    return other != NULL ? operand(other, count) : workspace_pointer(eval, DTYPE_u32, 1, at);
 }
 
 /* grid_sync(): all threads of the launch wait for each other. */

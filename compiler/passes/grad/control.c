@@ -181,19 +181,16 @@ static Op *begin_back(Grad *grad, const Back *back, Adjoint *after)
     return loop;
 }
 
-static void find_store(Op *op, void *context)
+static bool is_store(const Op *op, const void *context)
 {
-    bool *found = context;
-    *found |= op_has(op, STORES) && !op_has(op, ATOMIC);
+    (void)context;
+    return op_has(op, STORES) && !op_has(op, ATOMIC);
 }
 
 /* Whether it is the same in which order the iterations go. */
 static bool is_unordered(const Back *back, const Scope *scope, const Op *loop)
 {
-    bool stores = false;
-    for (int i = 0; i < back->loop->region_count; i++)
-        region_visit(back->loop->regions[i], find_store, &stores);
-    if (stores) return false;
+    if (op_find_within(back->loop, is_store, NULL)) return false;
     for (size_t i = 0; i < back->carried.count; i++)
         if (part_of(scope, back->carried.data[i].value, back->carried.data[i].part) !=
             loop->regions[0]->arguments[1 + i])

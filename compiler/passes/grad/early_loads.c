@@ -25,22 +25,16 @@ static Op *first_barrier(const Region *region)
     return NULL;
 }
 
-typedef struct Writer {
-    const Value *pointer;
-    bool found;
-} Writer;
-
-static void find_writer(Op *op, void *context)
+static bool writes(const Op *op, const void *pointer)
 {
-    Writer *writer = context;
-    writer->found |= op_has(op, WRITES) && view_of(op) && view_pointer(op) == writer->pointer;
+    return op_has(op, WRITES) && view_of(op) && view_pointer(op) == pointer;
 }
 
 static bool is_written_before(const Early *early, const Op *load)
 {
-    Writer writer = {view_pointer(load), false};
-    for (Op *op = early->barrier; op != load; op = op->next) op_visit(op, find_writer, &writer);
-    return writer.found;
+    for (const Op *op = early->barrier; op != load; op = op->next)
+        if (op_find_within(op, writes, view_pointer(load))) return true;
+    return false;
 }
 
 /* What is made behind the barrier, of what is known in front of it. */

@@ -3,23 +3,15 @@
 
 /* ---- effects ---- */
 
-typedef struct Effects {
-    Grad *grad;
-    OpVec all;
-} Effects;
-
-static void find_effect(Op *op, void *context)
+static bool is_effect(const Op *op, const void *context)
 {
-    Effects *effects = context;
-    if (map_has(&effects->grad->effects, op) && view_of(op))
-        vec_push(effects->grad->arena, &effects->all, op);
+    const Grad *grad = context;
+    return map_has(&grad->effects, op) && view_of(op);
 }
 
 OpVec effects_of(Grad *grad, Op *launch)
 {
-    Effects effects = {.grad = grad};
-    region_visit(launch_region(launch), find_effect, &effects);
-    return effects.all;
+    return region_list(grad->arena, launch_region(launch), is_effect, grad);
 }
 
 Value *without_cast(Value *value)

@@ -212,32 +212,26 @@ Value *partial_approx(Grad *grad, const Op *op, int operand, Value *adjoint)
 
 /* ---- bits ---- */
 
-static bool takes_bits(const Op *op)
+static bool takes_bits(const Op *op, const void *context)
 {
+    (void)context;
     return op->code == OP_bitcast && dtype_is_float(operand(op, a)->type->dtype);
-}
-
-static void find_bits(Op *op, void *context)
-{
-    bool *found = context;
-    *found |= takes_bits(op);
 }
 
 static bool is_of_numbers(const Value *value);
 
 /* Of what a branch or loop makes: what is done in it, or what goes into it. */
-static ValueAnswer ask_region(Op *op)
+static ValueAnswer ask_region(const Op *op)
 {
-    bool found = op->code == OP_launch;
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_bits, &found);
-    return found ? VALUE_FOUND : VALUE_OPERANDS;
+    return op->code == OP_launch || op_find_within(op, takes_bits, NULL) ? VALUE_FOUND
+                                                                         : VALUE_OPERANDS;
 }
 
 static ValueAnswer ask_for_numbers(const Value *value, void *context)
 {
     (void)context;
     if (value->op && value->op->region_count) return ask_region(value->op);
-    if (value->op) return takes_bits(value->op) ? VALUE_FOUND : VALUE_OPERANDS;
+    if (value->op) return takes_bits(value->op, NULL) ? VALUE_FOUND : VALUE_OPERANDS;
     if (!value->region || ask_region(value->region->parent) == VALUE_FOUND)
         return value->region ? VALUE_FOUND : VALUE_ENOUGH;
     const Op *around = value->region->parent;

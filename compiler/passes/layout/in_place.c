@@ -2,20 +2,19 @@
 #include "passes/analysis/access.h"
 #include "passes/layout/matrix.h"
 
-static void find_write(Op *op, void *context)
+static bool is_write(const Op *op, const void *context)
 {
-    if (!op->region_count && op_info(op->code)->traits & WRITES && op->code != OP_copy_commit)
-        *(bool *)context = true;
+    (void)context;
+    return !op->region_count && op_has(op, WRITES) && op->code != OP_copy_commit;
 }
 
 /* Nothing is written between the load and the dot, so that the dot may read in its place. */
 static bool is_still_there(Op *load, const Op *dot)
 {
-    bool written = false;
     if (load->parent != dot->parent) return false;
-    for (Op *op = load; op && op != dot && !written; op = op->next)
-        op_visit(op, find_write, &written);
-    return !written;
+    for (const Op *op = load; op && op != dot; op = op->next)
+        if (op_find_within(op, is_write, NULL)) return false;
+    return true;
 }
 
 bool find_in_place(const Op *dot, DotOperand operand, InPlace *out)

@@ -423,22 +423,10 @@ static void visit(Op *choice, FactTable *facts)
     }
 }
 
-typedef struct Choices {
-    Arena *arena;
-    OpVec ops;
-} Choices;
-
-static void collect(Op *op, void *context)
-{
-    Choices *choices = context;
-    vec_push(choices->arena, &choices->ops, op);
-}
-
 bool pass_mask_limits(Kernel *kernel, PassContext *context)
 {
-    Choices choices = {.arena = kernel->arena};
     FactTable *facts = analysis_ranges(context);
-    kernel_visit_those(kernel, OP_select, collect, &choices);
-    for (size_t i = 0; i < choices.ops.count; i++) visit(choices.ops.data[i], facts);
+    const OpVec choices = region_list_those(kernel->arena, kernel->host, OP_select);
+    for (size_t i = 0; i < choices.count; i++) visit(choices.data[i], facts);
     return true;
 }

@@ -138,9 +138,10 @@ static void choose_instruction(Op *dot, void *context)
     op_set_ints(dot, ATTR_dims, 2, arrangement);
 }
 
-static void find_other(Op *op, void *context)
+static bool is_left_in_flight(const Op *op, const void *context)
 {
-    if (op->code == OP_dot && op_attr(op, ATTR_async)) *(bool *)context = true;
+    (void)context;
+    return op->code == OP_dot && op_attr(op, ATTR_async);
 }
 
 static void close_dot(Op *op, void *context)
@@ -154,9 +155,8 @@ static void close_dot(Op *op, void *context)
  * all are done at once. */
 static void close_dots(Kernel *kernel)
 {
-    bool others = false;
-    kernel_visit_those(kernel, OP_dot, find_other, &others);
-    if (others) kernel_visit(kernel, close_dot, NULL);
+    if (kernel_had(kernel, OP_dot) && region_find(kernel->host, is_left_in_flight, NULL))
+        kernel_visit(kernel, close_dot, NULL);
 }
 
 bool pass_matrix(Kernel *kernel, PassContext *context)

@@ -58,17 +58,16 @@ static const Layout *rows_of(const Inference *inference, const Type *tile)
 typedef struct Writer {
     Kernel *kernel;
     const Parameter *parameter;
-    bool found;
 } Writer;
 
-static void find_writer(Op *op, void *context)
+static bool is_writer(const Op *op, const void *context)
 {
-    Writer *writer = context;
+    const Writer *writer = context;
     const bool reads = !op_has(op, WRITES) || op_has(op, COPY);
     const Value *memory = op_memory(op);
-    if (!memory || memory->type->kind != TYPE_VIEW || reads) return;
+    if (!memory || memory->type->kind != TYPE_VIEW || reads) return false;
     const Parameter *written = pointer_parameter(writer->kernel, operand(memory->op, pointer));
-    writer->found |= !written || written == writer->parameter;
+    return !written || written == writer->parameter;
 }
 
 /* What threads write in this launch TMA need not see. */
@@ -77,8 +76,7 @@ static bool is_only_read(const Inference *inference, const Op *copy)
     Writer writer = {.kernel = inference->kernel};
     writer.parameter =
         pointer_parameter(inference->kernel, operand(operand(copy, view)->op, pointer));
-    region_visit(inference->region, find_writer, &writer);
-    return writer.parameter && !writer.found;
+    return writer.parameter && !region_find(inference->region, is_writer, &writer);
 }
 
 static bool is_store(const Op *op)

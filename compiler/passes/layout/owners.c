@@ -13,7 +13,6 @@
 
 typedef struct Owners {
     Arena *arena;
-    OpVec gathers;
 } Owners;
 
 typedef struct Shift {
@@ -24,12 +23,6 @@ typedef struct Shift {
 } Shift;
 
 enum { MOST_OPS = 256 }; /* that indices and masks are computed by */
-
-static void find_gather(Op *op, void *context)
-{
-    Owners *owners = context;
-    vec_push(owners->arena, &owners->gathers, op);
-}
 
 /* The store that makes the whole copy, which nothing but it and the gather uses; NULL: none. */
 static Op *copying_store(const Op *gather)
@@ -181,9 +174,8 @@ bool pass_owners(Kernel *kernel, PassContext *context)
 {
     (void)context;
     Owners owners = {.arena = arena_new()};
-    kernel_visit_those(kernel, OP_gather, find_gather, &owners);
-    for (size_t i = 0; i < owners.gathers.count; i++)
-        put_where_held(&owners, owners.gathers.data[i]);
+    const OpVec gathers = region_list_those(owners.arena, kernel->host, OP_gather);
+    for (size_t i = 0; i < gathers.count; i++) put_where_held(&owners, gathers.data[i]);
     arena_free(owners.arena);
     return true;
 }

@@ -92,31 +92,29 @@ typedef struct Uses {
     const Kernel *kernel;
     const Value *tile;
     const Layout *layout;
-    bool allow;
 } Uses;
 
-static void look_at_use(Op *op, void *context)
+static bool forbids(const Op *op, const void *context)
 {
-    Uses *uses = context;
+    const Uses *uses = context;
     int32_t shape[LAYOUT_RANK];
-    if (operand_given(op, tile) != uses->tile) return;
+    if (operand_given(op, tile) != uses->tile) return false;
     if (op->code == OP_anchor) {
         const char *text = op_attr(op, ATTR_text)->text;
-        uses->allow &= layout_read(uses->kernel->layouts, &text) == uses->layout;
-    } else if (op->code == OP_shared_reshape) {
-        const Type *to = op->results[0].type;
-        shape_of(to, 0, shape);
-        uses->allow &= dtype_memory_bits(to->dtype) == dtype_memory_bits(uses->tile->type->dtype) &&
-                       layout_reshape(uses->kernel->layouts, uses->layout, to->rank, shape) != NULL;
+        return layout_read(uses->kernel->layouts, &text) != uses->layout;
     }
+    if (op->code != OP_shared_reshape) return false;
+    const Type *to = op->results[0].type;
+    shape_of(to, 0, shape);
+    return dtype_memory_bits(to->dtype) != dtype_memory_bits(uses->tile->type->dtype) ||
+           !layout_reshape(uses->kernel->layouts, uses->layout, to->rank, shape);
 }
 
 /* No layout that the author asks for, and no other shape, says otherwise. */
 static bool uses_allow(const Kernel *kernel, const Value *tile, const Layout *layout)
 {
-    Uses uses = {kernel, tile, layout, true};
-    kernel_visit((Kernel *)(uintptr_t)kernel, look_at_use, &uses);
-    return uses.allow;
+    const Uses uses = {kernel, tile, layout};
+    return !region_find(kernel->host, forbids, &uses);
 }
 
 /* The layout that the operand will have, as the dot sees it. */

@@ -86,26 +86,26 @@ void lower_producer_commit(Lower *lower, Op *op)
 }
 
 /* Whether threads read the stages themselves. */
-static void find_reader(Op *op, void *context)
+static bool reads_stages(const Op *op, const void *context)
 {
-    bool *found = context;
-    for (int i = 0; i < op->operand_count && !*found; i++)
-        *found = op->operands[i]->type->kind == TYPE_SHARED &&
-                 op_attr(shared_root(op->operands[i]), ATTR_multi_buffer) &&
-                 !op_has(op, ASYNC_PROXY | ALIAS);
+    (void)context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED &&
+            op_attr(shared_root(op->operands[i]), ATTR_multi_buffer) &&
+            !op_has(op, ASYNC_PROXY | ALIAS))
+            return true;
+    return false;
 }
 
 /* The stage was read by the tensor core alone, for which the threads of a warp wait as one
  * (wgmma.wait_group is .sync.aligned), and have just done so. */
 static bool is_together(const Lower *lower, const Op *give)
 {
-    bool found = false;
     const Op *op = give->previous;
     while (op && !(op_info(op->code)->traits & (READS | WRITES | COOP)) && !op->region_count)
         op = op->previous;
     if (!op || op->code != OP_dot_wait || !target_has(lower->target, HAS_WGMMA)) return false;
-    region_visit(give->parent, find_reader, &found);
-    return !found;
+    return !region_find(give->parent, reads_stages, NULL);
 }
 
 /* One lane speaks for the warp, once all have come. */

@@ -394,11 +394,12 @@ static void join_iterations(const Loop *loop, int factor)
 
 /* ---- loops that ask for stages ---- */
 
-static void find_global_write(Op *op, void *context)
+static bool writes_global(const Op *op, const void *context)
 {
-    if (op->region_count || !op_has(op, WRITES) || op_has(op, BARRIER)) return;
     const Value *memory = op_memory(op);
-    *(bool *)context |= !memory || memory->type->kind == TYPE_VIEW;
+    (void)context;
+    return !op->region_count && op_has(op, WRITES) && !op_has(op, BARRIER) &&
+           (!memory || memory->type->kind == TYPE_VIEW);
 }
 
 /* A tile that each iteration loads and stores whole, as loops over its elements do. */
@@ -416,10 +417,11 @@ static bool is_copied_by_elements(const Loop *loop, const Op *store)
 /* Where the author asks for stages, and nothing writes global memory, such are copies, too. */
 static void copy_elements_ahead(Loop *loop)
 {
-    bool writes = false, copies = false;
-    if (op_int(loop->op, ATTR_stages, 0) < 2 || !is_whole_block(loop)) return;
-    region_visit(loop->body, find_global_write, &writes);
-    for (Op *op = loop->body->first, *next; op && !writes; op = next) {
+    bool copies = false;
+    if (op_int(loop->op, ATTR_stages, 0) < 2 || !is_whole_block(loop) ||
+        region_find(loop->body, writes_global, NULL))
+        return;
+    for (Op *op = loop->body->first, *next; op; op = next) {
         next = op_next(op);
         if (!is_copied_by_elements(loop, op)) continue;
         Feed feed = {.load = operand(op, value)->op, .store = op, .alloc = operand(op, tile)->op};

@@ -36,18 +36,19 @@ static void look_at(Loop *loop, const Op *op)
 }
 
 /* The threads that fill stages which others take. */
-static void find_producers(Op *op, void *context)
+static bool produces(const Op *op, const void *context)
 {
-    if (op->code == OP_producer_commit) *(int *)context = op_threads(op).count;
+    (void)context;
+    return op->code == OP_producer_commit;
 }
 
 static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
 {
-    int producers = 0;
     if (loop->by_tma) return "filled by TMA loads";
     if (loop->takes) {
-        kernel_visit(kernel, find_producers, &producers);
-        buf_printf(out, "filled by %d producer threads with cp.async", producers);
+        const Op *producer = region_find(kernel->host, produces, NULL);
+        buf_printf(out, "filled by %d producer threads with cp.async",
+                   producer ? op_threads(producer).count : 0);
     } else {
         buf_printf(out, "filled by cp.async %d iteration%s ahead", (int)loop->waits + 1,
                    loop->waits ? "s" : "");

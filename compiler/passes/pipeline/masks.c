@@ -30,7 +30,6 @@ enum {
 typedef struct Masks {
     Kernel *kernel;
     FactTable *facts;
-    OpVec compares, loops;
     Map done; /* comparisons that a loop was split by, in both of its parts */
 } Masks;
 
@@ -95,8 +94,9 @@ static bool is_finite(Facts facts)
     return facts.low > INT32_MIN && facts.high < INT32_MAX;
 }
 
-static bool is_mask(const Op *op)
+static bool is_mask(const Op *op, const void *context)
 {
+    (void)context;
     return op->code == OP_cmp && op->results[0].type->kind == TYPE_TILE &&
            operand(op, a)->type->dtype == DTYPE_i32;
 }
@@ -343,7 +343,7 @@ static int find_verdicts(Finder *finder, Verdict verdicts[MASKS])
 {
     int count = 0, constant = 0;
     for (Op *op = finder->loop->regions[0]->first; op && count < MASKS; op = op_next(op)) {
-        if (!is_mask(op) || map_has(&finder->masks->done, op)) continue;
+        if (!is_mask(op, NULL) || map_has(&finder->masks->done, op)) continue;
         Verdict *verdict = &verdicts[count];
         const int want = wanted(&op->results[0], 0);
         if (want < 0 || !find_verdict(finder, op, want, verdict)) continue;
@@ -382,7 +382,7 @@ static Op *split_by(Finder *finder, const Verdict *verdicts, int count, int64_t 
 static void remark_masks(const Masks *masks, const Op *loop, const char *why)
 {
     for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
-        if (is_mask(op) && wanted(&op->results[0], 0) >= 0)
+        if (is_mask(op, NULL) && wanted(&op->results[0], 0) >= 0)
             kernel_remark(masks->kernel, op->span,
                           "a mask that all iterations of its loop look at: %s", why);
 }
@@ -429,19 +429,18 @@ static void consider(Masks *masks, Op *loop)
         remark_masks(masks, loop, "how the mask goes does not follow from its index");
 }
 
-static void collect(Op *op, void *context)
+static bool is_loop_of_products(const Op *op, const void *context)
 {
-    Masks *masks = context;
-    if (is_mask(op)) vec_push(masks->kernel->arena, &masks->compares, op);
-    if (op->code == OP_for && loop_products(op) && !region_has(op->regions[0], OP_for))
-        vec_push(masks->kernel->arena, &masks->loops, op);
+    (void)context;
+    return op->code == OP_for && loop_products(op) && !region_has(op->regions[0], OP_for);
 }
 
 bool pass_masks(Kernel *kernel, PassContext *context)
 {
     Masks masks = {.kernel = kernel, .facts = analysis_ranges(context)};
-    kernel_visit(kernel, collect, &masks);
-    for (size_t i = 0; i < masks.compares.count; i++) fold_mask(&masks, masks.compares.data[i]);
-    for (size_t i = 0; i < masks.loops.count; i++) consider(&masks, masks.loops.data[i]);
+    const OpVec compares = region_list(kernel->arena, kernel->host, is_mask, NULL),
+                loops = region_list(kernel->arena, kernel->host, is_loop_of_products, NULL);
+    for (size_t i = 0; i < compares.count; i++) fold_mask(&masks, compares.data[i]);
+    for (size_t i = 0; i < loops.count; i++) consider(&masks, loops.data[i]);
     return true;
 }

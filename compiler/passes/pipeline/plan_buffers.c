@@ -15,12 +15,12 @@ bool multi_buffer_is_rename(const Op *op)
     return op->code == OP_shared_view || op->code == OP_shared_reshape;
 }
 
-static void collect_use(Op *op, void *context)
+static bool has_shared_operand(const Op *op, const void *context)
 {
-    Pipeline *pipeline = context;
-    bool uses = false;
-    for (int i = 0; i < op->operand_count; i++) uses |= op->operands[i]->type->kind == TYPE_SHARED;
-    if (uses) vec_push(pipeline->pass->arena, &pipeline->uses, op);
+    (void)context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED) return true;
+    return false;
 }
 
 /* The loop with stages that is nearest around the op; NULL: there is none. */
@@ -176,7 +176,8 @@ void plan_find_buffers(Pipeline *pipeline)
                                  : "it copies no tile from global to shared memory as a whole");
         return;
     }
-    region_visit(pipeline->pass->launch, collect_use, pipeline);
+    pipeline->uses =
+        region_list(pipeline->pass->arena, pipeline->pass->launch, has_shared_operand, NULL);
     region_visit(body, find_conditional, pipeline);
     for (Op *op = body->first; op; op = op_next(op))
         if (op->code == OP_copy) consider_copy(pipeline, op);

@@ -86,17 +86,16 @@ static bool is_load(const Op *op, bool with_elements)
                                    operand(op, memory)->type->kind == TYPE_VIEW && !is_copied(op));
 }
 
-static void find_own_copy(Op *op, void *found)
+/* Products would wait for elements, and so would copies of rows that these tell. */
+static bool is_fed(const Op *op, const void *context)
 {
-    if (op_is_own_copy(op)) *(bool *)found = true;
+    (void)context;
+    return op_is_own_copy(op) || op_has(op, DOT);
 }
 
-/* Products would wait for elements, and so would copies of rows that these tell. */
 static bool waits_for_elements(const Region *body)
 {
-    bool copies = false;
-    region_visit((Region *)(uintptr_t)body, find_own_copy, &copies);
-    return copies || region_has_with(body, DOT);
+    return region_find(body, is_fed, NULL) != NULL;
 }
 
 static bool has_loads(const Region *body)

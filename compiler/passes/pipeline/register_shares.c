@@ -14,17 +14,6 @@
 
 enum { MOST_REGISTERS = 240 };
 
-typedef struct Shares {
-    Arena *arena;
-    OpVec ops; /* of one launch */
-} Shares;
-
-static void find_share(Op *op, void *context)
-{
-    Shares *shares = context;
-    if (op->code == OP_setmaxnreg) vec_push(shares->arena, &shares->ops, op);
-}
-
 /* What a thread begins with. */
 static int first_share(const Target *target, int threads)
 {
@@ -74,15 +63,14 @@ bool pass_register_shares(Kernel *kernel, PassContext *context)
 {
     Arena *arena = arena_new();
     for (Op *launch = kernel->host->first; launch; launch = launch->next) {
-        Shares shares = {.arena = arena};
         if (launch->code != OP_launch) continue;
-        region_visit_those(launch_region(launch), OP_setmaxnreg, find_share, &shares);
-        if (can_be_kept(&shares.ops, context->target, WARP_SIZE * launch_warps(launch))) continue;
-        for (size_t i = 0; i < shares.ops.count; i++) {
-            kernel_remark(kernel, shares.ops.data[i]->span,
+        const OpVec shares = region_list_those(arena, launch_region(launch), OP_setmaxnreg);
+        if (can_be_kept(&shares, context->target, WARP_SIZE * launch_warps(launch))) continue;
+        for (size_t i = 0; i < shares.count; i++) {
+            kernel_remark(kernel, shares.data[i]->span,
                           "registers are divided evenly: not each warpgroup says once, outside of "
                           "branches and loops, how many it has, or they are more than there are");
-            op_erase(shares.ops.data[i]);
+            op_erase(shares.data[i]);
         }
     }
     arena_free(arena);

@@ -4,15 +4,15 @@
 #include "passes/analysis/context.h"
 #include "passes/pipeline/multi_buffer.h"
 
-static void look_for_loops(Op *op, void *context)
+static bool is_pipelined(const Op *op, const void *context)
 {
-    *(bool *)context |= op_has(op, DOT) || (op_has(op, LOOP) && op_attr(op, ATTR_stages));
+    (void)context;
+    return op_has(op, DOT) || (op_has(op, LOOP) && op_attr(op, ATTR_stages));
 }
 
 static void note_store(Op *op, void *context)
 {
     StoreFaults *stores = context;
-    if (op->code != OP_store) return;
     const StoreFault fault = {op, target_has(stores->pass->target, HAS_TMA)
                                       ? tma_store_fault(analysis_ranges(stores->pass->context), op)
                                       : "the architecture has none"};
@@ -21,11 +21,9 @@ static void note_store(Op *op, void *context)
 
 StoreFaults multi_buffer_note_stores(const Pass *pass)
 {
-    bool any = false;
     StoreFaults stores = {.pass = pass};
-    if (!pass->kernel->wants_remarks) return stores;
-    region_visit(pass->launch, look_for_loops, &any);
-    if (any) region_visit(pass->launch, note_store, &stores);
+    if (pass->kernel->wants_remarks && region_find(pass->launch, is_pipelined, NULL))
+        region_visit_those(pass->launch, OP_store, note_store, &stores);
     return stores;
 }
 

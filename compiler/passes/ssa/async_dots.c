@@ -3,6 +3,7 @@
  * where another product goes on with it. One that is used before it is waited for, or waited for
  * elsewhere, is done at once. Needs and leaves a TYPED kernel in SSA. */
 #include "base/vec.h"
+#include "ir/op_vec.h"
 #include "passes/pass.h"
 
 /* A sum, and what waits for it. */
@@ -13,14 +14,15 @@ typedef struct Wait {
 
 typedef struct Open {
     Kernel *kernel;
-    VEC(Op *) dots;
+    OpVec dots;
     VEC(Wait) waits;
     Map seen; /* a loop's argument that is followed -> with how many groups, and one more */
     Arena *arena;
 } Open;
 
-static bool is_open(const Op *op)
+static bool is_open(const Op *op, const void *context)
 {
+    (void)context;
     return op->code == OP_dot && op_int(op, ATTR_async, 0);
 }
 
@@ -36,7 +38,7 @@ static bool uses_inside(const Op *op, const Value *value)
 /* The next product adds to what this one makes, as the tensor core does by itself. */
 static bool continues(const Op *next, const Value *sum)
 {
-    return is_open(next) && operand(next, c) == sum && operand(next, a) != sum &&
+    return is_open(next, NULL) && operand(next, c) == sum && operand(next, a) != sum &&
            operand(next, b) != sum;
 }
 
@@ -103,7 +105,7 @@ static bool follow(Open *open, Value *sum, Op *from, int64_t groups)
 {
     for (Op *op = from; op; op = op->next) {
         if (op_count_uses(op, sum)) return follow_use(open, op, sum, groups);
-        groups += op->code == OP_dot_commit || (is_open(op) && !op_attr(op, ATTR_joined));
+        groups += op->code == OP_dot_commit || (is_open(op, NULL) && !op_attr(op, ATTR_joined));
         if (op->code != OP_dot_wait || op_int(op, ATTR_count, 0) >= groups) continue;
         add_wait(open, op, sum);
         return true;
@@ -127,7 +129,7 @@ static void settle_all(Open *open)
         open->waits.count = 0;
         for (size_t i = open->dots.count; i-- > 0;) {
             Op *dot = open->dots.data[i];
-            if (!is_open(dot) || is_settled(open, dot)) continue;
+            if (!is_open(dot, NULL) || is_settled(open, dot)) continue;
             op_set_int(dot, ATTR_async, 0);
             changed = true;
         }
@@ -190,17 +192,11 @@ static void make_waits(Open *open)
             op_set_operand(all.data[i].op, j, all.data[i].sums[j]);
 }
 
-static void note_dot(Op *op, void *context)
-{
-    Open *open = context;
-    if (is_open(op)) vec_push(open->arena, &open->dots, op);
-}
-
 bool pass_async_dots(Kernel *kernel, PassContext *context)
 {
     (void)context;
     Open open = {.kernel = kernel, .arena = arena_new()};
-    kernel_visit_those(kernel, OP_dot, note_dot, &open);
+    open.dots = region_list(open.arena, kernel->host, is_open, NULL);
     settle_all(&open);
     make_waits(&open);
     arena_free(open.arena);

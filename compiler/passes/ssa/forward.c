@@ -102,17 +102,15 @@ static bool is_overwritten(const Op *store)
     return false;
 }
 
-static void find_overwritten(Op *op, void *context)
+static bool is_for_nothing(const Op *op, const void *context)
 {
-    OpVec *found = context;
-    if (op->code == OP_shared_store && is_whole(operand(op, tile)) && is_overwritten(op))
-        vec_push(op->parent->kernel->arena, found, op);
+    (void)context;
+    return op->code == OP_shared_store && is_whole(operand(op, tile)) && is_overwritten(op);
 }
 
 static void drop_overwritten(Kernel *kernel)
 {
-    OpVec found = {0};
-    kernel_visit(kernel, find_overwritten, &found);
+    const OpVec found = region_list(kernel->arena, kernel->host, is_for_nothing, NULL);
     for (size_t i = 0; i < found.count; i++) op_erase(found.data[i]);
 }
 
@@ -123,17 +121,15 @@ static bool is_only_written(const Value *tile)
     return true;
 }
 
-static void find_unread(Op *op, void *context)
+static bool is_unread(const Op *op, const void *context)
 {
-    OpVec *unread = context;
-    if (op->code == OP_shared_alloc && is_only_written(&op->results[0]))
-        vec_push(op->parent->kernel->arena, unread, op);
+    (void)context;
+    return op->code == OP_shared_alloc && is_only_written(&op->results[0]);
 }
 
 static void drop_unread(Kernel *kernel)
 {
-    OpVec unread = {0};
-    kernel_visit(kernel, find_unread, &unread);
+    const OpVec unread = region_list(kernel->arena, kernel->host, is_unread, NULL);
     for (size_t i = 0; i < unread.count; i++) {
         Op *alloc = unread.data[i];
         while (alloc->results[0].uses) op_erase(alloc->results[0].uses->op);

@@ -27,17 +27,10 @@ static bool is_told(const Op *op)
            operand(op, memory)->type->kind == TYPE_SHARED;
 }
 
-static void find_joint(Op *op, void *context)
+static bool is_joint(const Op *op, const void *context)
 {
-    *(bool *)context |= op_info(op->code)->traits & COOP || op_has_tiles(op) || is_told(op);
-}
-
-static bool is_joint(const Op *op)
-{
-    bool joint = false;
-    find_joint((Op *)op, &joint);
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_joint, &joint);
-    return joint;
+    (void)context;
+    return op_has(op, COOP) || op_has_tiles(op) || is_told(op);
 }
 
 static bool differs(const Masking *masking, const Op *op, const Value *value)
@@ -46,8 +39,9 @@ static bool differs(const Masking *masking, const Op *op, const Value *value)
 }
 
 /* What happens once is done by the block's first thread, which has a place in the launch. */
-static bool is_own(const Masking *masking, const Op *op)
+static bool is_own(const Op *op, const void *context)
 {
+    const Masking *masking = context;
     switch ((int)op->code) {
     case OP_print:
     case OP_check: return true;
@@ -61,47 +55,32 @@ static bool is_own(const Masking *masking, const Op *op)
     }
 }
 
-typedef struct Search {
-    const Masking *masking;
-    bool found;
-} Search;
-
-static void find_own(Op *op, void *context)
+static bool is_idle(const Op *op, const void *context)
 {
-    Search *search = context;
-    search->found |= is_own(search->masking, op);
-}
-
-static bool has_own(const Masking *masking, const Op *op)
-{
-    Search search = {masking, false};
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_own, &search);
-    return search.found;
-}
-
-static void find_idle(Op *op, void *context)
-{
-    *(bool *)context |= op_int(op, ATTR_idle, 0) != 0;
+    (void)context;
+    return op_int(op, ATTR_idle, 0) != 0;
 }
 
 /* An `if` or loop that each thread goes its own way through, or that makes nothing for all. */
 static bool is_own_way(const Masking *masking, const Op *op)
 {
-    bool own = true, idle = false;
-    for (int i = 0; i < op->region_count; i++) region_visit(op->regions[i], find_idle, &idle);
-    if (idle) return false;
+    bool own = true;
+    for (int i = 0; i < op->region_count; i++)
+        if (region_find(op->regions[i], is_idle, NULL)) return false;
     for (int i = 0; i < op->result_count; i++) {
         if (op->results[i].type->kind != TYPE_SCALAR) return false;
         own &= differs(masking, op, &op->results[i]);
     }
-    return threads_part(masking->agreement, op) != NULL || (own && has_own(masking, op));
+    return threads_part(masking->agreement, op) != NULL ||
+           (own && op_find_within(op, is_own, masking));
 }
 
 static void collect(Masking *masking, const Region *region)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
-        const bool parts = op->region_count > 0 && !is_joint(op) && is_own_way(masking, op);
-        if (parts || is_own(masking, op))
+        const bool parts =
+            op->region_count > 0 && !op_find_within(op, is_joint, NULL) && is_own_way(masking, op);
+        if (parts || is_own(op, masking))
             vec_push(masking->arena, &masking->own, op);
         else
             for (int i = 0; i < op->region_count; i++) collect(masking, op->regions[i]);
@@ -145,7 +124,7 @@ static void dissolve(Op *op)
 
 static void take_apart(Masking *masking, Op *op)
 {
-    if (!is_joint(op)) {
+    if (!op_find_within(op, is_joint, NULL)) {
         op_set_int(op, ATTR_idle, 0);
         return;
     }

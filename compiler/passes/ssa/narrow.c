@@ -19,7 +19,6 @@ typedef struct Box {
 typedef struct Narrow {
     FactTable *facts;
     Arena *arena;
-    OpVec copies;  /* their shared_alloc */
     int64_t looks; /* at values, that are left */
 } Narrow;
 
@@ -252,19 +251,18 @@ static void read_in_place(Op *copy, Op *store, Value *tile)
     op_erase(copy);
 }
 
-static void find_copy(Op *op, void *context)
+static bool is_copy(const Op *op, const void *context)
 {
-    Narrow *narrow = context;
-    if (op->code == OP_shared_alloc && copying_store(op->results))
-        vec_push(narrow->arena, &narrow->copies, op);
+    (void)context;
+    return op->code == OP_shared_alloc && copying_store(op->results);
 }
 
 bool pass_narrow(Kernel *kernel, PassContext *context)
 {
     Narrow narrow = {.facts = analysis_ranges(context), .arena = arena_new(), .looks = MOST_LOOKS};
-    kernel_visit_those(kernel, OP_shared_alloc, find_copy, &narrow);
-    for (size_t i = 0; i < narrow.copies.count; i++) {
-        Op *copy = narrow.copies.data[i], *store = copying_store(copy->results);
+    const OpVec copies = region_list(narrow.arena, kernel->host, is_copy, NULL);
+    for (size_t i = 0; i < copies.count; i++) {
+        Op *copy = copies.data[i], *store = copying_store(copy->results);
         Value *tile = tile_of_copy(store);
         Box box;
         if (tile)

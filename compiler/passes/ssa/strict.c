@@ -209,29 +209,17 @@ static void watch(Op *op, void *context)
     }
 }
 
-typedef struct Listed {
-    Arena *arena;
-    OpVec ops;
-} Listed;
-
-static void list(Op *op, void *context)
-{
-    Listed *listed = context;
-    vec_push(listed->arena, &listed->ops, op);
-}
-
 bool pass_strict(Kernel *kernel, PassContext *context)
 {
     (void)context;
     if (!kernel->is_strict) return true;
     Strict strict = {.kernel = kernel, .grows = true};
-    Listed listed = {.arena = kernel->arena};
-    kernel_visit(kernel, list, &listed);
+    const OpVec ops = region_list(kernel->arena, kernel->host, NULL, NULL);
     while (strict.grows) {
         strict.grows = false;
-        for (size_t i = 0; i < listed.ops.count; i++) find(listed.ops.data[i], &strict);
+        for (size_t i = 0; i < ops.count; i++) find(ops.data[i], &strict);
     }
-    for (size_t i = 0; i < listed.ops.count; i++) find_array(listed.ops.data[i], &strict);
-    for (size_t i = 0; i < listed.ops.count; i++) watch(listed.ops.data[i], &strict);
+    for (size_t i = 0; i < ops.count; i++) find_array(ops.data[i], &strict);
+    for (size_t i = 0; i < ops.count; i++) watch(ops.data[i], &strict);
     return true;
 }

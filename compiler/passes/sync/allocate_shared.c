@@ -325,19 +325,19 @@ static void report_excess(const Kernel *kernel, const Op *launch, const Lives *l
     }
 }
 
-static void find_cluster_op(Op *op, void *context)
+static bool is_of_cluster(const Op *op, const void *context)
 {
-    Op **found = context;
-    if (!*found && (is_between_blocks(op) || op->code == OP_cluster_arrive ||
-                    op->code == OP_mbarrier_expect_tx))
-        *found = op;
+    (void)context;
+    return is_between_blocks(op) || op->code == OP_cluster_arrive ||
+           op->code == OP_mbarrier_expect_tx;
 }
 
 /* What only some machines have. */
 static bool has_clusters(const Kernel *kernel, Op *launch, const Target *target)
 {
-    Op *found = launch_cluster(launch) > 1 ? launch : NULL;
-    if (!found) region_visit(launch_region(launch), find_cluster_op, &found);
+    const Op *found = launch_cluster(launch) > 1
+                          ? launch
+                          : region_find(launch_region(launch), is_of_cluster, NULL);
     if (!found || target_has(target, HAS_CLUSTER)) return true;
     diag_report(kernel->session->diags, DIAG_no_clusters, found->span,
                 found->code == OP_mbarrier_expect_tx ? "an mbarrier waits for bytes here"

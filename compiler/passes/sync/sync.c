@@ -370,34 +370,26 @@ static bool group_waits(const Sync *sync, const Op *group, const State *state)
     return hit;
 }
 
-/* Whether one group waits at an mbarrier, `row`, that the other uses otherwise. */
-typedef struct Partners {
-    const Op *other;
-    const Value *row;
-    bool found;
-} Partners;
-
-static void find_use(Op *op, void *context)
+/* An mbarrier, but to wait at it. */
+static bool uses_row(const Op *op, const void *row)
 {
-    Partners *partners = context;
     for (int i = 0; i < op->operand_count && !is_phase_wait(op); i++)
-        partners->found |= op->operands[i] == partners->row;
+        if (op->operands[i] == row) return true;
+    return false;
 }
 
-static void find_partner(Op *op, void *context)
+/* At an mbarrier that the other group uses otherwise. */
+static bool waits_for_group(const Op *op, const void *context)
 {
-    Partners *partners = context;
-    if (!op_has(op, MBARRIER) || !op_has(op, ACQUIRES) || partners->found) return;
-    partners->row = operand(op, barriers);
-    region_visit(partners->other->regions[0], find_use, partners);
+    const Op *other = context;
+    return op_has(op, MBARRIER) && op_has(op, ACQUIRES) &&
+           region_find(other->regions[0], uses_row, operand(op, barriers));
 }
 
 /* Its threads may wait until the other's arrive. */
 static bool waits_for(const Op *group, const Op *other)
 {
-    Partners partners = {.other = other};
-    region_visit(group->regions[0], find_partner, &partners);
-    return partners.found;
+    return region_find(group->regions[0], waits_for_group, other) != NULL;
 }
 
 /* The last group behind this one, before all meet, that this one may wait for. */
@@ -498,27 +490,25 @@ static bool is_for_copies(const Sync *sync, const Op *take)
            map_has(sync->copied_for, shared_root(operand(take, barriers)));
 }
 
-typedef struct Takes {
-    const Sync *sync;
-    bool found, tensor_core; /* it waits for copies; it has products that read shared memory */
-} Takes;
-
-static void find_take(Op *op, void *context)
+static bool waits_for_copies(const Op *op, const void *sync)
 {
-    Takes *takes = context;
-    takes->found |= op_has(op, ACQUIRES) && is_for_copies(takes->sync, op);
-    takes->tensor_core |= is_async_reader(op) && !op_has(op, TMA);
+    return op_has(op, ACQUIRES) && is_for_copies(sync, op);
+}
+
+static bool is_product_in_memory(const Op *op, const void *context)
+{
+    (void)context;
+    return is_async_reader(op) && !op_has(op, TMA);
 }
 
 /* Copies have landed for others, which tell the threads of this group, whose products read them. */
 static bool is_told_of_copies(const Sync *sync, const Op *take)
 {
     const Op *group = take->parent->parent;
-    Takes takes = {.sync = sync};
     while (group && !is_group(group)) group = group->parent->parent;
-    if (!group || sync->copied_for->count == 0) return false;
-    region_visit(group->regions[0], find_take, &takes);
-    return takes.tensor_core && !takes.found;
+    return group && sync->copied_for->count > 0 &&
+           region_find(group->regions[0], is_product_in_memory, NULL) &&
+           !region_find(group->regions[0], waits_for_copies, sync);
 }
 
 /* What was copied to a multi-buffer's stage, or for an mbarrier, is shown to the tensor core by

@@ -49,11 +49,6 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
     return blocks;
 }
 
-static void note_loop(Op *op, void *found)
-{
-    if (op_has(op, LOOP)) *(bool *)found = true;
-}
-
 static int64_t bytes_of(const Type *type)
 {
     return dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
@@ -79,13 +74,12 @@ static void add_bytes(Op *op, void *context)
  * such blocks. */
 static bool has_small_blocks(const Op *launch)
 {
-    bool loops = false;
     Moved moved = {0};
     const int warps = (int)op_int(launch, ATTR_warps, 1);
-    region_visit(launch_region(launch), note_loop, &loops);
     region_visit(launch_region(launch), add_bytes, &moved);
     const int64_t bytes = moved.by_threads * warps * WARP_SIZE + moved.by_tma;
-    return !loops && (warps < COST_PDL_WARPS || (bytes > 0 && bytes <= COST_PDL_BYTES));
+    return !region_has_with(launch_region(launch), LOOP) &&
+           (warps < COST_PDL_WARPS || (bytes > 0 && bytes <= COST_PDL_BYTES));
 }
 
 typedef struct Waiting {

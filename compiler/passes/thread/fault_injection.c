@@ -84,18 +84,12 @@ static Value *build_fault(const Maker *maker, Builder *builder, const Op *op, Va
 /* ---- sums of the matrix unit ---- */
 
 /* Whether somebody reads sums that this wait alone waits for. */
-static bool is_waited_for(const Maker *maker, Op *wait)
+static bool is_waited_for(const Op *op, const void *context)
 {
+    const Maker *maker = context;
     InFlightSums early = {.arena = maker->arena};
-    for (int i = 0; i < wait->result_count; i++) in_flight_add(&early, &wait->results[i]);
-    return in_flight_reader(&early, maker->kernel->host) != NULL;
-}
-
-static void find_waits(Op *op, void *context)
-{
-    Maker *maker = context;
-    if (op->code == OP_wgmma_wait && is_waited_for(maker, op))
-        vec_push(maker->arena, &maker->waits, op);
+    for (int i = 0; i < op->result_count; i++) in_flight_add(&early, &op->results[i]);
+    return op->code == OP_wgmma_wait && in_flight_reader(&early, maker->kernel->host) != NULL;
 }
 
 static bool has_readers(const Maker *maker, const Op *op)
@@ -183,6 +177,6 @@ void mutants_make(Kernel *kernel, const char *code, Arena *arena, MutantVec *out
                    .out = out,
                    .fixed = &fixed,
                    .code = arena_printf(arena, "%08x", hash_of(code))};
-    kernel_visit(kernel, find_waits, &maker);
+    maker.waits = region_list(maker.arena, kernel->host, is_waited_for, &maker);
     kernel_visit(kernel, look, &maker);
 }
