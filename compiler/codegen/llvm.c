@@ -466,9 +466,9 @@ static int64_t unroll_of(const Op *op)
         !value_constant(operand(op, end), &end) || !value_constant(operand(op, step), &step) ||
         step < 1 || end <= begin)
         return unroll;
-    const int64_t trips = (end - begin - 1) / step + 1;
+    const uint64_t trips = ((uint64_t)end - (uint64_t)begin - 1) / (uint64_t)step + 1;
     const bool together = region_has_with(op->regions[0], COOP);
-    while (together && trips > unroll && trips % unroll) unroll--;
+    while (together && trips > (uint64_t)unroll && trips % (uint64_t)unroll) unroll--;
     return unroll;
 }
 

@@ -207,24 +207,57 @@ Value *loop_ahead(Builder *builder, Value *index, Value *step, int iterations)
     return build2(builder, OP_add, index, distance);
 }
 
-bool loop_counts_to(const Op *loop, const Value *index, int iterations)
+static Facts facts_in(const Op *loop, const Value *value)
 {
     FactTable *facts = facts_new(loop->parent->kernel);
-    const Facts at = facts_of(facts, index), step = facts_of(facts, operand(loop, step));
+    const Facts found = facts_of(facts, value);
     facts_free(facts);
+    return found;
+}
+
+/* How far so many steps go at most; false: further than 64 bits count. */
+static bool most_ahead(const Op *loop, int iterations, int64_t *way)
+{
+    const int64_t step = facts_in(loop, operand(loop, step)).high;
+    return !__builtin_mul_overflow(step, (int64_t)iterations, way);
+}
+
+static bool stays_in(DType dtype, int64_t at, int64_t way)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(at, way, &sum)) return false;
+    if (dtype_bits(dtype) < 64) return dtype_wrap(dtype, sum) == sum;
+    return dtype_is_signed(dtype) || (at >= 0 && sum >= 0); /* facts have a sign */
+}
+
+bool loop_counts_to(const Op *loop, const Value *index, int iterations)
+{
+    const Facts at = facts_in(loop, index);
     const DType dtype = index->type->dtype;
-    if (dtype_bits(dtype) == 64) return true; /* nobody counts so far */
-    const int64_t low = at.low + iterations * step.high, high = at.high + iterations * step.high;
-    return dtype_wrap(dtype, low) == low && dtype_wrap(dtype, high) == high;
+    int64_t way;
+    return most_ahead(loop, iterations, &way) && stays_in(dtype, at.low, way) &&
+           stays_in(dtype, at.high, way);
 }
 
 /* Whether so many steps are no more than numbers of the type go round in. */
 static bool wraps_once(const Op *loop, DType dtype, int iterations)
 {
-    FactTable *facts = facts_new(loop->parent->kernel);
-    const int64_t most = facts_of(facts, operand(loop, step)).high;
-    facts_free(facts);
-    return (most * iterations) >> dtype_bits(dtype) == 0;
+    int64_t way;
+    return most_ahead(loop, iterations, &way) &&
+           (dtype_bits(dtype) == 64 || way >> dtype_bits(dtype) == 0);
+}
+
+/* Numbers of 64 bits that wrap more than once: each step is looked at. */
+static Value *has_each_step(const Op *loop, Builder *builder, Value *index, int iterations)
+{
+    Value *has = NULL;
+    for (int i = 0; i < iterations; i++) {
+        Value *later = build2(builder, OP_add, index, operand(loop, step));
+        Value *counts = build_cmp(builder, "lt", index, later);
+        has = has ? build2(builder, OP_and, has, counts) : counts;
+        index = later;
+    }
+    return build2(builder, OP_and, has, build_cmp(builder, "lt", index, operand(loop, end)));
 }
 
 Value *loop_has_iteration(const Op *loop, Builder *builder, Value *index, int iterations,
@@ -236,6 +269,8 @@ Value *loop_has_iteration(const Op *loop, Builder *builder, Value *index, int it
         Value *has = build_cmp(builder, "lt", later, end);
         return build2(builder, OP_and, has, build_cmp(builder, "lt", index, later));
     }
+    if (dtype_bits(index->type->dtype) == 64)
+        return has_each_step(loop, builder, index, iterations);
     step = build_cast(builder, DTYPE_i64, step);
     end = build_cast(builder, DTYPE_i64, end);
     later = loop_ahead(builder, build_cast(builder, DTYPE_i64, index), step, iterations);

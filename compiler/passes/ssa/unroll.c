@@ -72,20 +72,22 @@ static bool is_tile_copied(const Op *op)
            (op_has(op, PURE) && !op_has(op, COOP));
 }
 
+static bool is_unfit(const Op *op, const void *context)
+{
+    Fits *const *fits = context;
+    return !(*fits)(op);
+}
+
 static bool all_fit(const Op *op, Fits *fits)
 {
-    if (!fits(op)) return false;
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inside = op->regions[r]->first; inside; inside = op_next(inside))
-            if (!all_fit(inside, fits)) return false;
-    return true;
+    return !op_find_within(op, is_unfit, &fits);
 }
 
 static bool is_never(const Op *loop)
 {
     int64_t begin, end;
     const bool once = value_constant(operand(loop, begin), &begin) &&
-                      value_constant(operand(loop, end), &end) && end - begin == 1;
+                      value_constant(operand(loop, end), &end) && begin < end && begin == end - 1;
     return op_int(loop, ATTR_unroll, 0) == 1 && !once;
 }
 
@@ -156,15 +158,21 @@ static bool number_of(const Map *known, const Value *value, int64_t *out)
 }
 
 typedef struct Trips {
-    int64_t begin, end, step;
+    int64_t begin, step, count;
 } Trips;
 
+/* Of numbers of 32 bits; a step that is longer than these go is one of them, too. */
 static bool trips_of(const Map *known, const Op *loop, Trips *out)
 {
-    return number_of(known, operand(loop, begin), &out->begin) &&
-           number_of(known, operand(loop, end), &out->end) &&
-           number_of(known, operand(loop, step), &out->step) && out->step > 0 &&
-           out->end <= INT32_MAX && out->begin >= INT32_MIN;
+    int64_t end;
+    if (!number_of(known, operand(loop, begin), &out->begin) ||
+        !number_of(known, operand(loop, end), &end) ||
+        !number_of(known, operand(loop, step), &out->step) || out->step <= 0 || end > INT32_MAX ||
+        out->begin < INT32_MIN)
+        return false;
+    if (out->step > UINT32_MAX) out->step = UINT32_MAX;
+    out->count = out->begin < end ? (end - out->begin - 1) / out->step + 1 : 0;
+    return true;
 }
 
 static bool count_region(Unroll *unroll, const Region *region, Map *known);
@@ -175,7 +183,8 @@ static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
     if (!trips_of(known, loop, &trips)) return false;
     int64_t *variable = arena_new_of(unroll->arena, int64_t);
     map_set(unroll->arena, known, loop->regions[0]->arguments[0], variable);
-    for (*variable = trips.begin; *variable < trips.end; *variable += trips.step)
+    *variable = trips.begin;
+    for (int64_t trip = 0; trip < trips.count; trip++, *variable += trips.step)
         if (!count_region(unroll, loop->regions[0], known)) return false;
     return true;
 }
@@ -271,7 +280,7 @@ static void look_at_loop(Op *op, void *context)
     if (!trips_of(&nothing, op, &trips) || !all_fit(op, is_copied)) return;
     const int64_t wanted = op_int(op, ATTR_unroll, 0);
     OpVec loops = {0};
-    if (wanted < 2 || (trips.end - trips.begin - 1) / trips.step >= wanted) return;
+    if (wanted < 2 || trips.count > wanted) return;
     vec_push(unroll->arena, &loops, op);
     want(unroll, &loops);
 }
@@ -304,8 +313,7 @@ static void unroll_loop(Unroll *unroll, Op *loop)
     const Map nothing = {0};
     Trips trips;
     if (!trips_of(&nothing, loop, &trips)) return;
-    const int64_t count = (trips.end - trips.begin + trips.step - 1) / trips.step;
-    loop_copy_iterations(loop, trips.begin, trips.step, count, copy_op, unroll);
+    loop_copy_iterations(loop, trips.begin, trips.step, trips.count, copy_op, unroll);
     op_erase(loop);
 }
 
@@ -324,22 +332,12 @@ static void open_loop(Op *loop, const Trips *trips)
     op_erase(loop);
 }
 
-static bool multiplies(const Region *region)
-{
-    for (const Op *op = region->first; op; op = op_next(op)) {
-        if (op_has(op, DOT)) return true;
-        for (int r = 0; r < op->region_count; r++)
-            if (multiplies(op->regions[r])) return true;
-    }
-    return false;
-}
-
 /* Products are left where their operands are copied as loops have it. */
 static bool is_single(const Op *op, Trips *trips)
 {
     const Map nothing = {0};
-    return op->code == OP_for && trips_of(&nothing, op, trips) && trips->begin < trips->end &&
-           trips->end - trips->begin <= trips->step && !multiplies(op->regions[0]);
+    return op->code == OP_for && trips_of(&nothing, op, trips) && trips->count == 1 &&
+           !region_has_with(op->regions[0], DOT);
 }
 
 /* The outer ones first, as bounds of inner ones may follow from their variables. */
