@@ -107,9 +107,10 @@ typedef struct SharedUse {
 typedef VEC(SharedUse) SharedUses;
 SharedUses loop_shared_uses(Arena *arena, Region *launch, const Op *loop);
 bool shared_use_lasts(const SharedUse *use); /* while the loop runs */
-/* Of the largest register tile that goes to other threads in the loop, by way of shared memory, for
- * which infer_layout makes room: what is scanned, or transposed for anything but a product. */
-int64_t loop_converted_bytes(const Op *loop);
+/* Of all those, a stage each, and of the largest register tile that goes to other threads in the
+ * loop, by way of shared memory, for which infer_layout makes room: what is scanned, or transposed
+ * for anything but a product. */
+int64_t loop_lasting_bytes(Region *launch, const Op *loop);
 
 /* ---- analysis/tma.c: copies by TMA ---- */
 /* How a copy is done: boxes of a tensor map, dimensions from the innermost. */

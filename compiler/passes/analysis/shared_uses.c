@@ -63,10 +63,15 @@ static void note_converted(Op *op, void *context)
     if (bytes > *most) *most = bytes;
 }
 
-int64_t loop_converted_bytes(const Op *loop)
+int64_t loop_lasting_bytes(Region *launch, const Op *loop)
 {
-    int64_t most = 0;
-    for (int i = 0; i < loop->region_count; i++)
-        region_visit(loop->regions[i], note_converted, &most);
-    return most;
+    Arena *arena = arena_new();
+    const SharedUses uses = loop_shared_uses(arena, launch, loop);
+    int64_t bytes = 0;
+    region_visit(loop->regions[0], note_converted, &bytes);
+    for (size_t i = 0; i < uses.count; i++)
+        if (shared_use_lasts(&uses.data[i]))
+            bytes += type_bytes(uses.data[i].alloc->results[0].type);
+    arena_free(arena);
+    return bytes;
 }

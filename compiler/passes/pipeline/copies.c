@@ -165,6 +165,14 @@ static void find_feeds(Loop *loop)
         if (op->code == OP_dot) find_feeds_of(loop, op);
 }
 
+/* Two dots may read the tile. */
+static bool is_first_of_tile(const Loop *loop, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (loop->feeds.data[i].alloc == loop->feeds.data[index].alloc) return false;
+    return true;
+}
+
 /* ---- loads become copies ---- */
 
 static void make_tile(const Loop *loop, Feed *feed)
@@ -209,19 +217,11 @@ static void read_late(const Feed *feed)
     while (count > 0) op_move_before(chain[--count], feed->dot);
 }
 
-static bool is_first_of_load(const Loop *loop, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (loop->feeds.data[i].copy && loop->feeds.data[i].alloc == loop->feeds.data[index].alloc)
-            return false;
-    return true;
-}
-
 static void make_copies(Loop *loop)
 {
     for (size_t i = 0; i < loop->feeds.count; i++) {
         Feed *feed = &loop->feeds.data[i];
-        if (feed->alloc && !is_first_of_load(loop, i)) continue; /* two dots read the tile */
+        if (feed->alloc && !is_first_of_tile(loop, i)) continue;
         if (!feed->store) make_tile(loop, feed);
         make_copy(feed);
         read_late(feed);
@@ -311,20 +311,12 @@ static int64_t tile_bytes(const Op *alloc)
     return type_bytes(alloc->results[0].type);
 }
 
-static bool is_feed(const Loop *loop, const Op *alloc)
-{
-    for (size_t i = 0; i < loop->feeds.count; i++)
-        if (loop->feeds.data[i].alloc == alloc) return true;
-    return false;
-}
-
 static int64_t held_bytes(const Loop *loop)
 {
-    const SharedUses uses = loop_shared_uses(loop->arena, loop->launch, loop->op);
-    int64_t bytes = loop_converted_bytes(loop->op);
-    for (size_t i = 0; i < uses.count; i++)
-        if (!is_feed(loop, uses.data[i].alloc) && shared_use_lasts(&uses.data[i]))
-            bytes += tile_bytes(uses.data[i].alloc);
+    int64_t bytes = loop_lasting_bytes(loop->launch, loop->op);
+    for (size_t i = 0; i < loop->feeds.count; i++)
+        if (loop->feeds.data[i].alloc && is_first_of_tile(loop, i))
+            bytes -= tile_bytes(loop->feeds.data[i].alloc);
     return bytes;
 }
 

@@ -185,25 +185,14 @@ void plan_find_buffers(Pipeline *pipeline)
 
 /* ---- how many stages ---- */
 
-/* Of what has its place while the loop runs, with multi-buffers of one stage. */
-static int64_t bytes_in_loop(const Pipeline *pipeline)
-{
-    const SharedUses uses =
-        loop_shared_uses(pipeline->pass->arena, pipeline->pass->launch, pipeline->loop);
-    int64_t bytes = loop_converted_bytes(pipeline->loop);
-    for (size_t i = 0; i < uses.count; i++)
-        if (shared_use_lasts(&uses.data[i]))
-            bytes += type_bytes(uses.data[i].alloc->results[0].type);
-    return bytes;
-}
-
 bool plan_has_stages(const Pipeline *pipeline, int stages)
 {
     enum { BARRIERS = 2 }; /* a stage's: it is full, it is empty */
     const int64_t barriers =
                       (int64_t)pipeline->buffers.count * BARRIERS * (int64_t)sizeof(uint64_t),
                   stage = multi_buffer_bytes(pipeline) + barriers,
-                  others = bytes_in_loop(pipeline) - multi_buffer_bytes(pipeline);
+                  others = loop_lasting_bytes(pipeline->pass->launch, pipeline->loop) -
+                           multi_buffer_bytes(pipeline);
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         if (type_elements(pipeline->buffers.data[i].alloc->results[0].type) > TILE_LIMIT / stages)
             return false;

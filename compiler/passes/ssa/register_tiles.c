@@ -13,10 +13,13 @@
  * Where elements are read at indices that threads compute, a copy in shared memory it has to be:
  * one before the loop that reads them, where the loop does not change the tile. */
 #include "ir/op_vec.h"
+#include "passes/analysis/access.h"
 #include "passes/pass.h"
 
 typedef struct Tiles {
     Arena *arena;
+    Region *launch;
+    int64_t room; /* bytes of shared memory that a loop may have for copies */
     int threads;
     bool others; /* work on tiles that this is not for */
     OpVec found;
@@ -240,17 +243,6 @@ static void look(Op *op, void *context)
 
 /* ---- copies of what a loop does not change ---- */
 
-static bool is_in_region(const Region *inner, const Region *outer)
-{
-    while (inner && inner != outer) inner = inner->parent ? inner->parent->parent : NULL;
-    return inner == outer;
-}
-
-static bool is_made_in(const Value *value, const Region *region)
-{
-    return is_in_region(value->op ? value->op->parent : value->region, region);
-}
-
 static bool is_read_only(const Value *tile, const Op *store)
 {
     for (const OpUse *use = tile->uses; use; use = use->next) {
@@ -270,7 +262,7 @@ static Op *find_same_store(const Op *alloc, const Region *body)
     Op *store = NULL;
     for (const OpUse *use = tile->uses; use; use = use->next)
         if (use->op->code == OP_shared_store && store == NULL) store = use->op;
-    if (!store || store->parent != body || is_made_in(operand(store, value), body) ||
+    if (!store || store->parent != body || region_holds(body, value_home(operand(store, value))) ||
         operand(store, tile) != tile || !is_read_only(tile, store) ||
         !is_written_first(body, tile, &written))
         return NULL;
@@ -278,7 +270,8 @@ static Op *find_same_store(const Op *alloc, const Region *body)
 }
 
 /* A tile's elements at indices that threads compute are read from a copy in shared memory. A loop
- * that reads one each iteration needs no other copy each time. */
+ * that reads one each iteration needs no other copy each time, if there is room for all that it
+ * reads as long as it runs. */
 static void copy_once(Op *loop, void *context)
 {
     const Tiles *tiles = context;
@@ -287,7 +280,7 @@ static void copy_once(Op *loop, void *context)
         next = op_next(op);
         if (op->code != OP_shared_alloc || !fits_reuse(tiles, op->results->type)) continue;
         Op *store = find_same_store(op, loop->regions[0]);
-        if (!store) continue;
+        if (!store || loop_lasting_bytes(tiles->launch, loop) > tiles->room) continue;
         if (next == store) next = op_next(store);
         op_move_before(op, loop);
         op_move_before(store, loop);
@@ -296,10 +289,12 @@ static void copy_once(Op *loop, void *context)
 
 bool pass_register_tiles(Kernel *kernel, PassContext *context)
 {
-    (void)context;
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch || kernel->is_strict) continue;
-        Tiles tiles = {.arena = kernel->arena, .threads = WARP_SIZE * launch_warps(op)};
+        Tiles tiles = {.arena = kernel->arena,
+                       .launch = launch_region(op),
+                       .room = context->target->shared_bytes - COST_SHARED_MARGIN,
+                       .threads = WARP_SIZE * launch_warps(op)};
         region_visit(launch_region(op), look, &tiles);
         if (tiles.others) continue;
         for (size_t i = 0; i < tiles.found.count; i++) make_variable(kernel, tiles.found.data[i]);

@@ -44,3 +44,26 @@ def running(A: T.Tensor[(2048, 128), "float32"], B: T.Tensor[(2048, 128), "float
 T
 $TILEC columns.py --arch=sm_90a --ptxas=none --emit=ptx -o columns.ptx 2>/dev/null
 awk '/^\.visible/ { wanted = /_aligned/ } wanted' columns.ptx | grep -oE 'BB[0-9]+_[0-9]+|bra|bar\.sync|(ld|st)\.shared[.a-z0-9]*' | uniq -c
+# Where shared memory has no room for two of them as long as a loop runs, each iteration copies one after the other.
+cat >both.py <<'T'
+import tilelang
+import tilelang.language as T
+
+@T.prim_func
+def both(A: T.Tensor[(2048, 512), "float32"], B: T.Tensor[(2048, 512), "float32"], C: T.Tensor[(2048, 512), "float32"]):
+    with T.Kernel(64, threads=256) as bx:
+        x = T.alloc_fragment((32, 512), "float32")
+        y = T.alloc_fragment((32, 512), "float32")
+        total = T.alloc_fragment((32,), "float32")
+        T.copy(A[bx * 32, 0], x)
+        T.copy(B[bx * 32, 0], y)
+        T.clear(total)
+        for i in T.Parallel(32):
+            for j in T.serial(512):
+                total[i] = total[i] + x[i, j]
+                total[i] = total[i] * y[i, j]
+                C[bx * 32 + i, j] = total[i]
+T
+for arch in sm_86 sm_90a; do
+    echo "$arch: $($TILEC both.py --arch=$arch --ptxas=none --emit=ptx -Rperf -o both.ptx 2>&1 | grep -oE 'error.*|[0-9]+ bytes of shared memory' | sort -u | tr '\n' ' ')"
+done
