@@ -91,6 +91,46 @@ Op *region_terminator(const Region *region)
     return last && op_info(last->code)->traits & TERM ? last : NULL;
 }
 
+void ops_move_before(Op *first, Op *before)
+{
+    for (Op *op = first, *next; op; op = next) {
+        next = op_next(op);
+        op_move_before(op, before);
+    }
+}
+
+void region_move_before(Region *region, Op *before)
+{
+    const Op *end = region_terminator(region);
+    while (region->first != end) op_move_before(region->first, before);
+}
+
+static bool is_in_front(const Value *value, const Op *op)
+{
+    return !value->op || value->op->parent != op->parent || op_comes_before(value->op, op);
+}
+
+static ValueAnswer must_stay(const Value *value, void *context)
+{
+    const Op *op = value->op;
+    if (is_in_front(value, context)) return VALUE_ENOUGH;
+    return op_has(op, PURE) && !op_has(op, COOP) && !op->region_count ? VALUE_OPERANDS
+                                                                      : VALUE_FOUND;
+}
+
+bool value_may_precede(const Value *value, const Op *op)
+{
+    return !value_finds(value, must_stay, (Op *)(uintptr_t)op);
+}
+
+void value_move_before(const Value *value, Op *op)
+{
+    if (is_in_front(value, op)) return;
+    for (int i = 0; i < value->op->operand_count; i++)
+        value_move_before(value->op->operands[i], op);
+    op_move_before(value->op, op);
+}
+
 Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
 {
     Value *copied = map_get(map, value);

@@ -1,5 +1,5 @@
-/* rebuild.h: changing how many operands and results an op with regions has, for promote, simplify,
- * pipeline and multi_buffer. */
+/* rebuild.h: changing how many operands and results an op with regions has, and moving
+ * what is in regions. */
 #ifndef TILEC_IR_REBUILD_H
 #define TILEC_IR_REBUILD_H
 
@@ -25,6 +25,14 @@ typedef void IterationCopier(Builder *at, const Op *op, int64_t trip, Map *copie
  * yields stands for the loop's results; the loop is left for the caller to erase. */
 void loop_copy_iterations(Op *loop, int64_t begin, int64_t step, int64_t trips,
                           IterationCopier *copy, void *context);
+
+/* To before `before`: the op and all that come behind it; all of a region but its terminator. */
+void ops_move_before(Op *first, Op *before);
+void region_move_before(Region *region, Op *before);
+/* Whether the value is there in front of the op, or could be made there, by pure ops of the op's
+ * region that each thread does for itself; and makes it so. */
+bool value_may_precede(const Value *value, const Op *op);
+void value_move_before(const Value *value, Op *op);
 
 /* The value at the builder's place: copies what it needs of the region; `map` says what is there
  * already. */

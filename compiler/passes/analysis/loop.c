@@ -106,9 +106,9 @@ int64_t loop_most_trips(FactTable *facts, const Op *loop)
 
 /* ---- values ahead ---- */
 
-static ValueAnswer is_unforeseen(const Value *value, void *context)
+ValueAnswer loop_is_unforeseen(const Op *loop, const Value *value)
 {
-    const Region *body = context;
+    const Region *body = loop->regions[0];
     if (value->region == body) return value->index == 0 ? VALUE_ENOUGH : VALUE_FOUND;
     if (!region_holds(body, value_home(value))) return VALUE_ENOUGH;
     return !value->op || value->op->parent != body || value->op->region_count ||
@@ -117,9 +117,14 @@ static ValueAnswer is_unforeseen(const Value *value, void *context)
                : VALUE_OPERANDS;
 }
 
+static ValueAnswer is_unforeseen(const Value *value, void *loop)
+{
+    return loop_is_unforeseen(loop, value);
+}
+
 bool loop_foresees(const Op *loop, const Value *value)
 {
-    return !value_finds(value, is_unforeseen, loop->regions[0]);
+    return !value_finds(value, is_unforeseen, (Op *)(uintptr_t)loop);
 }
 
 bool loop_foresees_operands(const Op *loop, const Op *op)

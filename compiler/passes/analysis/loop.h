@@ -20,7 +20,8 @@ int64_t loop_last(const Op *loop);
 /* True if `value` follows from the loop's variable and from outside by pure ops of the body alone,
  * so that it can be computed iterations ahead. */
 bool loop_foresees(const Op *loop, const Value *value);
-bool loop_foresees_operands(const Op *loop, const Op *op); /* all of them */
+ValueAnswer loop_is_unforeseen(const Op *loop, const Value *value); /* of that one alone */
+bool loop_foresees_operands(const Op *loop, const Op *op);          /* all of them */
 /* By how much a scalar grows as the loop's variable grows by 1; false if not always by the same. */
 bool loop_slope(const Op *loop, const Value *value, int64_t *slope);
 

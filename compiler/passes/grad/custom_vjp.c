@@ -168,11 +168,8 @@ static void put_second_value(Grad *grad, Op *op)
 
 static void put_first_region(Op *op)
 {
-    Op *end = region_terminator(op->regions[0]);
-    for (Op *inner = op->regions[0]->first, *next; inner != end; inner = next) {
-        next = inner->next;
-        op_move_before(inner, op);
-    }
+    const Op *end = region_terminator(op->regions[0]);
+    region_move_before(op->regions[0], op);
     for (int i = 0; i < op->result_count; i++) value_replace(&op->results[i], end->operands[i]);
     op_erase(op);
 }

@@ -4,6 +4,7 @@
  * there, for which they need not wait: so the block waits for memory once, and not once more behind
  * each sum. Gradients share no memory with anything else, so a load may pass all but writes to its
  * own. */
+#include "ir/rebuild.h"
 #include "passes/grad/grad.h"
 #include "target/cost.h"
 
@@ -37,26 +38,6 @@ static bool is_written_before(const Early *early, const Op *load)
     return false;
 }
 
-/* What is made behind the barrier, of what is known in front of it. */
-static bool may_go(const Early *early, const Value *value)
-{
-    const Op *op = value->op;
-    if (!op || op->parent != early->barrier->parent || op_comes_before(op, early->barrier))
-        return true;
-    if (op == early->barrier || !op_has(op, PURE) || op_has(op, COOP) || op->region_count)
-        return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!may_go(early, op->operands[i])) return false;
-    return true;
-}
-
-static void go(const Early *early, Op *op)
-{
-    if (!op || op->parent != early->barrier->parent || op_comes_before(op, early->barrier)) return;
-    for (int i = 0; i < op->operand_count; i++) go(early, op->operands[i]->op);
-    op_move_before(op, early->barrier);
-}
-
 static int64_t registers_of(const Early *early, const Op *load)
 {
     const Type *tile = load->results->type;
@@ -67,7 +48,7 @@ static int64_t registers_of(const Early *early, const Op *load)
 static bool goes_early(const Early *early, const Op *load)
 {
     for (int i = 0; i < load->operand_count; i++)
-        if (!may_go(early, load->operands[i])) return false;
+        if (!value_may_precede(load->operands[i], early->barrier)) return false;
     return early->registers + registers_of(early, load) <= COST_EARLY_LOADS &&
            !is_written_before(early, load);
 }
@@ -80,7 +61,7 @@ static void load_early(Early *early, Region *region)
         next = op->next;
         if (op->code != OP_load || !goes_early(early, op)) continue;
         early->registers += registers_of(early, op);
-        go(early, op);
+        value_move_before(op->results, early->barrier);
     }
 }
 

@@ -116,10 +116,7 @@ static void go_there_and_back(Grad *grad, const Op *op, Part part, Value **out)
 /* What stands in the region of `made` takes the place of both. */
 static void put_in_place(Op *op, Op *made, Value *const *gradients)
 {
-    for (Op *inner = made->regions[0]->first, *next; inner; inner = next) {
-        next = inner->next;
-        op_move_before(inner, op);
-    }
+    ops_move_before(made->regions[0]->first, op);
     for (int i = 0; i < op->result_count; i++) value_replace(&op->results[i], gradients[i]);
     op_erase(op);
     op_erase(made);

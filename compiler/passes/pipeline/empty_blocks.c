@@ -12,6 +12,7 @@
 #include "passes/pass.h"
 
 #include "ir/op_vec.h"
+#include "ir/rebuild.h"
 
 typedef struct EmptyBlocks {
     Kernel *kernel;
@@ -61,64 +62,27 @@ static ValueAnswer is_read(const Value *value, void *context)
     return value->op && value->op->code == OP_element_load ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
-typedef struct Before {
-    const EmptyBlocks *blocks;
-    const Op *loop;
-} Before;
-
-static ValueAnswer is_of_loop(const Value *value, void *context)
-{
-    const Before *before = context;
-    const Op *op = value->op;
-    if (!op || op->parent != before->blocks->region || op_comes_before(op, before->loop))
-        return VALUE_ENOUGH;
-    return op_has(op, PURE) && !op_has(op, COOP) && !op->region_count && type_is_scalar(value->type)
-               ? VALUE_OPERANDS
-               : VALUE_FOUND;
-}
-
-/* Whether it can be computed in front of the loop. */
-static bool is_known_before(const EmptyBlocks *blocks, const Value *value, const Op *loop)
-{
-    return !value_finds(value, is_of_loop, &(Before){blocks, loop});
-}
-
-static Value *make_before(const EmptyBlocks *blocks, Builder *builder, Value *value, Map *made,
-                          const Op *loop)
-{
-    Op *op = value->op;
-    if (!op || op->parent != blocks->region || map_has(made, value) || op_comes_before(op, loop))
-        return map_has(made, value) ? map_get(made, value) : value;
-    for (int i = 0; i < op->operand_count; i++) {
-        Value *operand = make_before(blocks, builder, op->operands[i], made, loop);
-        map_set(blocks->arena, made, op->operands[i], operand);
-    }
-    op_clone(builder, op, made);
-    return map_get(made, value);
-}
-
 /* The extent along the dimension may end before the tile begins, and was not known to who made the
  * grid. */
-static bool may_be_outside(const EmptyBlocks *blocks, const Op *store, int dim, const Op *loop)
+static bool may_be_outside(const Op *store, int dim, const Op *loop)
 {
     const Attr *bounds = op_attr(store, ATTR_bounds);
     const Op *view = operand(store, view)->op;
     if (!view || view->code != OP_view || !bounds || !(bounds->integers[dim] & 2)) return false;
-    Value *extent = operand_list(view, extents)[dim], *offset = operand_list(store, offsets)[dim];
-    return value_finds(extent, is_read, NULL) && is_known_before(blocks, extent, loop) &&
-           is_known_before(blocks, offset, loop);
+    const Value *extent = operand_list(view, extents)[dim];
+    return value_finds(extent, is_read, NULL) && value_may_precede(extent, loop) &&
+           value_may_precede(operand_list(store, offsets)[dim], loop);
 }
 
-static Value *begins_inside(const EmptyBlocks *blocks, Builder *builder, const Op *store,
-                            const Op *loop)
+static Value *begins_inside(Builder *builder, const Op *store, Op *loop)
 {
     Value *inside = NULL;
     const Op *view = operand(store, view)->op;
     for (int d = 0; d < operand(store, view)->type->rank; d++) {
-        Map made = {0};
-        if (!may_be_outside(blocks, store, d, loop)) continue;
-        Value *extent = make_before(blocks, builder, operand_list(view, extents)[d], &made, loop);
-        Value *offset = make_before(blocks, builder, operand_list(store, offsets)[d], &made, loop);
+        Value *extent = operand_list(view, extents)[d], *offset = operand_list(store, offsets)[d];
+        if (!may_be_outside(store, d, loop)) continue;
+        value_move_before(extent, loop);
+        value_move_before(offset, loop);
         Value *less =
             build_cmp(builder, "lt", build_cast(builder, extent->type->dtype, offset), extent);
         inside = inside ? build2(builder, OP_and, inside, less) : less;
@@ -127,18 +91,18 @@ static Value *begins_inside(const EmptyBlocks *blocks, Builder *builder, const O
 }
 
 /* NULL: some store may not be outside. */
-static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, const Op *loop)
+static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, Op *loop)
 {
     Value *any = NULL;
     for (size_t i = 0; i < blocks->stores.count; i++) {
         bool may = false;
         const Op *store = blocks->stores.data[i];
         for (int d = 0; d < operand(store, view)->type->rank; d++)
-            may |= may_be_outside(blocks, store, d, loop);
+            may |= may_be_outside(store, d, loop);
         if (!may) return NULL;
     }
     for (size_t i = 0; i < blocks->stores.count; i++) {
-        Value *inside = begins_inside(blocks, builder, blocks->stores.data[i], loop);
+        Value *inside = begins_inside(builder, blocks->stores.data[i], loop);
         any = any ? build2(builder, OP_or, any, inside) : inside;
     }
     return any;
@@ -166,11 +130,7 @@ static void branch_behind(Op *loop, Value *any)
     Builder builder = builder_after(loop);
     builder.span = loop->span;
     if (!first) return;
-    const Region *branch = build_branch(&builder, any)->regions[0];
-    for (Op *op = first, *next; op; op = next) {
-        next = op_next(op);
-        op_move_before(op, branch->last);
-    }
+    ops_move_before(first, build_branch(&builder, any)->regions[0]->last);
 }
 
 bool pass_empty_blocks(Kernel *kernel, PassContext *context)

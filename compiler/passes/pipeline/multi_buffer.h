@@ -16,6 +16,7 @@ typedef struct MultiBuffer {
     int half;    /* of two blocks that need the same, each copies half along this dimension; -1 */
     int channel; /* of a loop that is planned: its index */
 } MultiBuffer;
+typedef VEC(MultiBuffer) MultiBuffers;
 
 /* Multi-buffers that have barriers of their own: in a loop by plan those that the same products
  * read; elsewhere all that TMA or producers fill. */
@@ -89,11 +90,10 @@ typedef struct Pipeline {
     Value *rank, *paired; /* of those: which block it is; whether the two need the same */
     Op *open;     /* a dot that is left in flight till the next iteration; NULL: there is none */
     int open_sum; /* what the loop carries for its sum alone: the index */
-    VEC(MultiBuffer) buffers;
+    MultiBuffers buffers;
     Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;
-    VEC(MultiBuffer) once; /* what producers copy before the loop: multi-buffers of one stage */
-    Value *barriers;       /* of those */
+    struct Pipeline *once; /* what producers copy before the loop: of one stage; NULL: nothing */
     OpVec uses;            /* of shared tiles in the launch, in order */
 } Pipeline;
 

@@ -433,7 +433,7 @@ static const char *fault_of_once(const Plan *plan, const MultiBuffer *buffer)
 static void find_once(const Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
-    pipeline->once.count = 0;
+    MultiBuffers once = {0};
     if (pipeline->nested) return; /* of each time there is another one */
     for (Op *op = pipeline->loop->previous; op; op = op->previous) {
         Op *alloc = op->code == OP_copy ? operand(op, tile)->op : NULL;
@@ -443,11 +443,14 @@ static void find_once(const Plan *plan)
         const MultiBuffer buffer = {.copy = op, .alloc = alloc, .channel = -1};
         const char *fault = fault_of_once(plan, &buffer);
         if (!fault)
-            vec_push(plan->arena, &pipeline->once, buffer);
+            vec_push(plan->arena, &once, buffer);
         else
             kernel_remark(pipeline->pass->kernel, op->span,
                           "a copy before the loop that its producers do not make: %s", fault);
     }
+    if (!once.count) return;
+    pipeline->once = arena_new_of(plan->arena, Pipeline);
+    pipeline->once->buffers = once;
 }
 
 /* ---- branches ---- */
@@ -487,10 +490,7 @@ static void flatten(Op *branch)
 {
     for (int r = 0; r < 2; r++) {
         flatten_branches(branch->regions[r]);
-        for (Op *op = branch->regions[r]->first, *next; op; op = next) {
-            next = op_next(op);
-            if (op->code != OP_yield) op_move_before(op, branch);
-        }
+        region_move_before(branch->regions[r], branch);
     }
     Builder builder = builder_before(branch);
     builder.span = branch->span;

@@ -55,14 +55,9 @@ static ValueAnswer is_unforeseen(const Value *value, void *context)
 {
     const Pipeline *pipeline = context;
     const Op *op = value->op;
-    const bool is_loaded =
-        op && op->parent == pipeline->loop->regions[0] && is_steady_load(pipeline->pass, op);
-    return is_loaded                              ? VALUE_OPERANDS
-           : loop_foresees(pipeline->loop, value) ? VALUE_ENOUGH
-           : !op || op->parent != pipeline->loop->regions[0] || op->region_count ||
-                   !op_has(op, PURE)
-               ? VALUE_FOUND
-               : VALUE_OPERANDS;
+    return op && op->parent == pipeline->loop->regions[0] && is_steady_load(pipeline->pass, op)
+               ? VALUE_OPERANDS
+               : loop_is_unforeseen(pipeline->loop, value);
 }
 
 /* Whether it can be computed iterations ahead, loads of memory that stays as it is included. */

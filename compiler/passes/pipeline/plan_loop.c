@@ -220,26 +220,23 @@ static bool has_other_work(const Op *loop)
 static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
 {
     const Pass *pass = pipeline->pass;
-    Pipeline others = *pipeline;
-    others.buffers.count = 0;
-    others.buffers.data = NULL;
-    others.buffers.capacity = 0;
+    MultiBuffers others = {0};
     for (size_t i = 0; i < pipeline->buffers.count; i++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[i];
         const int64_t bytes = type_bytes(operand(buffer->copy, tile)->type);
         if (is_by_tma(pipeline, buffer))
-            vec_push(pass->arena, &others.buffers, *buffer);
+            vec_push(pass->arena, &others, *buffer);
         else if (bytes > ACCESS_BYTES * op_threads(buffer->copy).count)
             return;
     }
-    if (!others.buffers.count || others.buffers.count == pipeline->buffers.count) return;
+    if (!others.count || others.count == pipeline->buffers.count) return;
     for (size_t i = 0; i < pipeline->buffers.count; i++) {
         Op *copy = pipeline->buffers.data[i].copy;
         if (is_by_tma(pipeline, &pipeline->buffers.data[i])) continue;
-        map_set(pass->arena, &others.by_threads, copy, copy);
+        map_set(pass->arena, &pipeline->by_threads, copy, copy);
         vec_push(pass->arena, loads, single_copy_by_threads(pass, copy));
     }
-    *pipeline = others;
+    pipeline->buffers = others;
 }
 
 static void take_back(const OpVec *loads)
@@ -392,10 +389,25 @@ static void use_one_channel(Pipeline *pipeline)
     for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = 0;
 }
 
+/* Copies before the loop are those of a pipeline of one stage, by the same threads. */
+static void plan_once(const Pipeline *pipeline)
+{
+    Pipeline *once = pipeline->once;
+    const MultiBuffers buffers = once->buffers;
+    *once = *pipeline;
+    once->stages = 1;
+    once->buffers = buffers;
+    once->channels.data = NULL;
+    once->channels.capacity = 0;
+    once->once = NULL;
+    use_one_channel(once);
+}
+
 void plan_loop(Pipeline *pipeline, Plan *plan)
 {
     pipeline->consumers = WARP_SIZE * launch_warps(pipeline->pass->launch->parent);
     pipeline->filling = filling_of(pipeline, plan);
     if (pipeline->filling != FILLED_BY_PLAN) use_one_channel(pipeline);
     if (pipeline->filling > FILLED_BY_THREADS) plan_groups(pipeline);
+    if (pipeline->once) plan_once(pipeline);
 }

@@ -462,25 +462,16 @@ static int64_t needed_at_most(const Pipeline *pipeline)
     return consumer_registers(pipeline) + more;
 }
 
-typedef struct Sums {
-    int threads;
-    int64_t most;
-} Sums;
-
-static void look_at_sums(Op *op, void *context)
-{
-    Sums *sums = context;
-    if (op->code != OP_dot) return;
-    const int64_t words = type_elements(op->results[0].type) / sums->threads;
-    sums->most = words > sums->most ? words : sums->most;
-}
-
 /* Of a thread, in registers, of one product. */
 static int64_t largest_sums(const Pipeline *pipeline)
 {
-    Sums sums = {.threads = power_of_two_below(pipeline->consumers)};
-    region_visit(pipeline->pass->launch, look_at_sums, &sums);
-    return sums.most;
+    const OpVec dots = region_list_those(pipeline->pass->arena, pipeline->pass->launch, OP_dot);
+    int64_t most = 0;
+    for (size_t i = 0; i < dots.count; i++) {
+        const int64_t elements = type_elements(dots.data[i]->results[0].type);
+        most = elements > most ? elements : most;
+    }
+    return most / power_of_two_below(pipeline->consumers);
 }
 
 /* What all threads have at first, a warpgroup of producers among them, must be enough for any one

@@ -52,25 +52,29 @@ void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Val
     build_op(builder, OP_consumer_release, rank ? 4 : 3, operands, 0, NULL);
 }
 
-/* Stages for the copies before the loop, and the barriers of all of them. */
-static void make_once(Pipeline *pipeline, Builder *builder)
+/* That are filled by threads beside those that compute. */
+static void make_all_stages(Pipeline *pipeline, Builder *builder)
 {
-    Pipeline once = *pipeline;
-    once.stages = 1;
-    if (!pipeline->once.count) return;
-    for (size_t i = 0; i < pipeline->once.count; i++) {
-        MultiBuffer *buffer = &pipeline->once.data[i];
-        multi_buffer_make_stages(&once, builder, buffer);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
+        multi_buffer_make_stages(pipeline, builder, buffer);
         op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
     }
-    pipeline->barriers = make_barriers(&once, builder);
+}
+
+static void make_channels(Pipeline *pipeline, Builder *builder)
+{
+    for (size_t c = 0; c < pipeline->channels.count; c++)
+        pipeline->channels.data[c].barriers = make_barriers(pipeline, builder);
 }
 
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder)
 {
-    for (size_t c = 0; c < pipeline->channels.count; c++)
-        pipeline->channels.data[c].barriers = make_barriers(pipeline, builder);
-    make_once(pipeline, builder);
+    make_channels(pipeline, builder);
+    if (pipeline->once) {
+        make_all_stages(pipeline->once, builder);
+        make_channels(pipeline->once, builder);
+    }
     if (pipeline->cluster)
         pairs_meet(builder);
     else
@@ -228,8 +232,8 @@ static Value *know_once(const Pipeline *pipeline, Builder *builder, Map *map)
     const Region *launch = pipeline->pass->launch;
     Value *condition = condition_of_once(pipeline);
     if (!condition) return NULL;
-    for (size_t i = 0; i < pipeline->once.count; i++) {
-        const Op *copy = pipeline->once.data[i].copy;
+    for (size_t i = 0; i < pipeline->once->buffers.count; i++) {
+        const Op *copy = pipeline->once->buffers.data[i].copy;
         for (int o = 0; o < copy->operand_count; o++)
             if (o != operand_index(copy, tile))
                 value_copy_slice(builder, copy->operands[o], launch, map);
@@ -241,21 +245,16 @@ static Value *know_once(const Pipeline *pipeline, Builder *builder, Map *map)
 static void copy_once(const Pipeline *pipeline, Builder *around, const PersistentTile *tile,
                       Map *map)
 {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < pipeline->once.count; i++)
-        bytes += type_bytes(operand(pipeline->once.data[i].copy, tile)->type);
-    if (!bytes) return;
+    const Pipeline *once = pipeline->once;
+    if (!once) return;
     Builder inside = where(around, know_once(pipeline, around, map)), *builder = &inside;
-    Value *filled[2] = {pipeline->barriers, multi_buffer_number(builder, 0)};
+    Value *zero = multi_buffer_number(builder, 0);
     if (pipeline->persistent) {
         Value *other =
             build2(builder, OP_sub, multi_buffer_number(builder, 1), wave_parity(builder, tile));
-        build_producer_acquire(builder, filled[0], filled[1], other);
+        build_producer_acquire(builder, once->channels.data[0].barriers, zero, other);
     }
-    op_set_int(build_op(builder, OP_producer_commit, 2, filled, 0, NULL), ATTR_bytes, bytes);
-    for (size_t i = 0; i < pipeline->once.count; i++)
-        copy_buffer(pipeline, builder, &pipeline->once.data[i], filled, pipeline->pass->launch,
-                    map);
+    multi_buffer_fill(once, builder, 0, zero, pipeline->pass->launch, map);
 }
 
 /* Channel after channel: who reads one may wait for it while the next is filled. */
@@ -432,36 +431,19 @@ static void build_groups(const Pipeline *pipeline, Builder *builder, Region **co
     }
 }
 
-static void move_to(const Region *group, Op *first)
-{
-    for (Op *op = first, *next; op; op = next) {
-        next = op_next(op);
-        op_move_before(op, group->last);
-    }
-}
-
-static void make_all_stages(Pipeline *pipeline, Builder *builder)
-{
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
-        multi_buffer_make_stages(pipeline, builder, buffer);
-        op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
-    }
-    builder->span = pipeline->loop->span;
-}
-
 /* Consumers wait for it where they begin, and read the stages from there on. */
 static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, Op *before)
 {
+    const Pipeline *once = pipeline->once;
     Builder builder = builder_before(before);
     builder.span = pipeline->loop->span;
-    if (!pipeline->once.count) return;
+    if (!once) return;
     Value *zero = multi_buffer_number(&builder, 0), *parity = wave_parity(&builder, tile);
     Builder inside = where(&builder, condition_of_once(pipeline));
-    build_consumer_wait(&inside, pipeline->barriers, zero, parity, true);
-    for (size_t i = 0; i < pipeline->once.count; i++) {
-        const MultiBuffer *buffer = &pipeline->once.data[i];
-        Value *stage = multi_buffer_stage(pipeline, &builder, buffer, zero);
+    build_consumer_wait(&inside, once->channels.data[0].barriers, zero, parity, true);
+    for (size_t i = 0; i < once->buffers.count; i++) {
+        const MultiBuffer *buffer = &once->buffers.data[i];
+        Value *stage = multi_buffer_stage(once, &builder, buffer, zero);
         op_erase(buffer->copy);
         value_replace(&buffer->alloc->results[0], stage);
         op_erase(buffer->alloc);
@@ -471,10 +453,10 @@ static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, 
 static void release_once(const Pipeline *pipeline, Op *before)
 {
     Builder builder = builder_before(before);
-    if (!pipeline->once.count || !pipeline->persistent) return;
+    if (!pipeline->once || !pipeline->persistent) return;
     Value *zero = multi_buffer_number(&builder, 0);
-    build_consumer_release(&builder, pipeline->barriers, zero, build_const(&builder, DTYPE_b1, 1),
-                           NULL);
+    build_consumer_release(&builder, pipeline->once->channels.data[0].barriers, zero,
+                           build_const(&builder, DTYPE_b1, 1), NULL);
 }
 
 /* Which block's work it is, in what was moved there. */
@@ -514,12 +496,13 @@ void warp_specialize(Pipeline *pipeline, Plan *plan)
     Builder builder = builder_before(first);
     Region *copying, *computing;
     make_all_stages(pipeline, &builder);
+    builder.span = pipeline->loop->span;
     if (pipeline->cluster) pairs_begin(pipeline, &builder);
     multi_buffer_make_barriers(pipeline, &builder);
     build_groups(pipeline, &builder, &copying, &computing);
     build_producers(pipeline, copying);
     PersistentTile tile = begin_tile(pipeline, computing, 0);
-    move_to(tile.region, first);
+    ops_move_before(first, tile.region->last);
     know_tile(pipeline, &tile);
     nest_carry(pipeline, &tile);
     if (pipeline->filling == FILLED_BY_PLAN)

@@ -9,6 +9,7 @@
 #include "passes/analysis/context.h"
 #include "passes/analysis/uniformity.h"
 #include "ir/op_vec.h"
+#include "ir/rebuild.h"
 
 typedef struct Masking {
     Kernel *kernel;
@@ -115,10 +116,7 @@ static void guard(Masking *masking, Op *op, Value *condition)
 /* Its ops come to stand before the `if`, which goes. */
 static void dissolve(Op *op)
 {
-    for (Op *inner = op->regions[0]->first, *next; inner; inner = next) {
-        next = inner->next;
-        if (inner->code != OP_yield) op_move_before(inner, op);
-    }
+    region_move_before(op->regions[0], op);
     op_erase(op);
 }
 

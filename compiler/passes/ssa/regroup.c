@@ -316,10 +316,7 @@ static void keep_only(const Run *run, Region *region, ThreadGroup group)
     for (Op *op = region->first, *next; op; op = next) {
         next = op_next(op);
         if (is_group(op)) {
-            Region *body = op->regions[0];
-            const bool is_its = group_is_same(group_threads(op), group);
-            while (is_its && body->first != region_terminator(body))
-                op_move_before(body->first, op);
+            if (group_is_same(group_threads(op), group)) region_move_before(op->regions[0], op);
             op_erase(op);
             continue;
         }

@@ -226,16 +226,10 @@ static Value *identity(Builder *builder, Op *op)
 /* Moves a region's ops before `op` and lets its yield's operands stand for the results. */
 static void inline_region(Op *op, Region *region)
 {
-    for (Op *inner = region->first, *next; inner; inner = next) {
-        next = inner->next;
-        if (inner->code == OP_yield) {
-            for (int i = 0; i < inner->operand_count; i++)
-                value_replace(&op->results[i], inner->operands[i]);
-            op_erase(inner);
-        } else {
-            op_move_before(inner, op);
-        }
-    }
+    const Op *yield = region_terminator(region);
+    region_move_before(region, op);
+    for (int i = 0; yield && i < yield->operand_count; i++)
+        value_replace(&op->results[i], yield->operands[i]);
     op_erase(op);
 }
 

@@ -326,7 +326,7 @@ static void open_loop(Op *loop, const Trips *trips)
     value_replace(body->arguments[0], build_const(&at, dtype, trips->begin));
     for (int i = 0; i < loop->result_count; i++)
         value_replace(body->arguments[1 + i], loop->operands[operand_index(loop, init) + i]);
-    while (body->first != body->last) op_move_before(body->first, loop);
+    region_move_before(loop->regions[0], loop);
     for (int i = 0; i < loop->result_count; i++)
         value_replace(&loop->results[i], body->last->operands[i]);
     op_erase(loop);
