@@ -59,6 +59,8 @@ struct Symbol {
     int64_t by;         /* or what is left of that (is_rest); 0: not so */
     bool is_rest;
     int64_t scale, offset;
+    const Symbol *other; /* or NULL; else it is base `op` other */
+    Operator op;
 };
 
 /* What a kernel function made to be returned. */
@@ -288,6 +290,7 @@ bool tensor_extents(Eval *eval, const KernelParameter *parameter, Value **out);
 /* Adds the parameters of a tensor; gives its view in the host region. NULL: reported. */
 Object *tensor_stage(Eval *eval, const KernelParameter *parameter, int argument, Object *key);
 /* The extents that were told by name are those of tensors. False: reported. */
+bool tensors_settle_extents(Eval *eval); /* all that tell extents are staged; false: reported */
 bool tensors_take_told(Eval *eval, const Specialisation *specialisation);
 
 /* ---- tuning.c ---- */

@@ -279,7 +279,7 @@ static bool stage_parameters(Eval *eval, Scope *scope)
         while (eval->staging->parameter_arguments.count < (size_t)kernel->parameter_count)
             vec_push(eval->arena, &eval->staging->parameter_arguments, (int)i);
     }
-    return true;
+    return tensors_settle_extents(eval);
 }
 
 /* ---- the function ---- */

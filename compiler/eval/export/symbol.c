@@ -13,6 +13,26 @@ static bool may_be_base(const Object *object)
            (!object->as.symbol->is_key || object->as.symbol->is_asked);
 }
 
+static bool is_operand(const Object *object)
+{
+    return object->kind == OBJECT_SYMBOL &&
+           (object->as.symbol->base != NULL || may_be_base(object));
+}
+
+/* a `op` b, of two extents. */
+static Object *extent_of_two(Eval *eval, Operator op, const Symbol *a, const Symbol *b)
+{
+    if (op != OPERATOR_Add && op != OPERATOR_Sub && op != OPERATOR_Mult &&
+        op != OPERATOR_FloorDiv && op != OPERATOR_Mod)
+        return NULL;
+    const DType dtype = a->dtype == DTYPE_i64 || b->dtype == DTYPE_i64 ? DTYPE_i64 : a->dtype;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    *symbol = (Symbol){.dtype = dtype, .at = a->at, .base = a, .other = b, .op = op};
+    object->as.symbol = symbol;
+    return object;
+}
+
 /* base * scale + offset; NULL: that is too large. */
 static Object *extent_of(Eval *eval, const Symbol *base, int64_t scale, int64_t offset)
 {
@@ -41,15 +61,16 @@ static Object *extent_divided(Eval *eval, const Symbol *base, Operator op, int64
 Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b)
 {
     const bool divides = op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
+    if (is_operand(a) && is_operand(b)) return extent_of_two(eval, op, a->as.symbol, b->as.symbol);
     const bool swaps = a->kind == OBJECT_INT && op != OPERATOR_Sub && !divides;
     const Object *extent = swaps ? b : a, *number = swaps ? a : b;
     if (number->kind != OBJECT_INT || extent->kind != OBJECT_SYMBOL) return NULL;
+    if (!is_operand(extent)) return NULL;
     const Symbol *symbol = extent->as.symbol;
-    if (symbol->base == NULL && !may_be_base(extent)) return NULL;
     const int64_t given = number->as.integer;
     if (given < INT32_MIN || given > INT32_MAX) return NULL;
     if (divides) return extent_divided(eval, symbol, op, given);
-    const bool is_sum = symbol->base != NULL && symbol->by == 0;
+    const bool is_sum = symbol->base != NULL && symbol->by == 0 && symbol->other == NULL;
     const Symbol *base = is_sum ? symbol->base : symbol;
     const int64_t scale = is_sum ? symbol->scale : 1, offset = is_sum ? symbol->offset : 0;
     if (op == OPERATOR_Mult) return extent_of(eval, base, scale * given, offset * given);
@@ -70,12 +91,38 @@ static int64_t number_computed(const Symbol *symbol, int64_t base)
     return symbol->is_rest ? rest : (base - rest) / symbol->by;
 }
 
+static Value *in_64_bits(Eval *eval, Object *number)
+{
+    return stage_cast(eval, stage_value(eval, number), DTYPE_i64);
+}
+
+/* base `op` other, both of which are known. */
+static Object *value_of_two(Eval *eval, const Symbol *symbol, Object *base, Object *other)
+{
+    if (base->kind == OBJECT_INT && other->kind == OBJECT_INT)
+        return operate_binary(eval, symbol->op, base, other, symbol->at);
+    Value *a = in_64_bits(eval, base), *b = in_64_bits(eval, other);
+    const OpCode code = symbol->op == OPERATOR_Add    ? OP_add
+                        : symbol->op == OPERATOR_Sub  ? OP_sub
+                        : symbol->op == OPERATOR_Mult ? OP_mul
+                                                      : OP_floordiv;
+    Value *value = build2(&eval->builder, code, a, b);
+    if (symbol->op == OPERATOR_Mod)
+        value = build2(&eval->builder, OP_sub, a, build2(&eval->builder, OP_mul, value, b));
+    return object_ir(eval, stage_cast(eval, value, symbol->dtype));
+}
+
 static Object *computed_value(Eval *eval, const Symbol *symbol)
 {
     Object *base = symbol_value(eval, symbol->base);
     if (base == NULL) return NULL;
-    if (base->kind == OBJECT_INT) return object_int(eval, number_computed(symbol, base->as.integer));
-    Value *of_base = stage_cast(eval, stage_value(eval, base), DTYPE_i64), *value = of_base;
+    if (symbol->other != NULL) {
+        Object *other = symbol_value(eval, symbol->other);
+        return other != NULL ? value_of_two(eval, symbol, base, other) : NULL;
+    }
+    if (base->kind == OBJECT_INT)
+        return object_int(eval, number_computed(symbol, base->as.integer));
+    Value *of_base = in_64_bits(eval, base), *value = of_base;
     if (symbol->by == 0) {
         value = build2(&eval->builder, OP_add, times(eval, value, symbol->scale),
                        build_const(&eval->builder, DTYPE_i64, symbol->offset));
@@ -90,7 +137,7 @@ static Object *computed_value(Eval *eval, const Symbol *symbol)
 
 bool symbol_is_solvable(const Symbol *symbol)
 {
-    return symbol->by == 0 && symbol->base->base == NULL;
+    return symbol->by == 0 && symbol->other == NULL && symbol->base->base == NULL;
 }
 
 /* Of the extent that it is computed from: the call is refused where there is none. */
@@ -187,11 +234,21 @@ Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
     return object;
 }
 
+/* The name that an extent waits for. */
+static const Symbol *awaited(Eval *eval, const Symbol *symbol)
+{
+    while (symbol->base != NULL) {
+        const bool has_base = symbol->other != NULL && eval->staging != NULL &&
+                              symbol_value(eval, symbol->base) != NULL;
+        symbol = has_base ? symbol->other : symbol->base;
+    }
+    return symbol;
+}
+
 bool extent_is_known(Eval *eval, const Object *object, Span at)
 {
     if (object->kind != OBJECT_SYMBOL) return true;
-    const Symbol *symbol = object->as.symbol;
-    while (symbol->base != NULL) symbol = symbol->base;
+    const Symbol *symbol = awaited(eval, object->as.symbol);
     const Name name = symbol->name != NULL ? symbol->name : "an extent without a name";
     const char *how = symbol->name == NULL ? "give it one"
                       : symbol->is_key     ? arena_printf(eval->arena,

@@ -349,21 +349,62 @@ static bool stage_symbol(Eval *eval, const Part *part, int dim, const Symbol *sy
     return true;
 }
 
-/* One that is computed from others is a parameter of its own, which a call has to agree with. */
-static bool stage_computed(Eval *eval, const Part *part, int dim, Object *extent)
+static void require_same(Eval *eval, const AwaitedExtent *of, Value *wanted)
 {
-    const Symbol unnamed = {0};
-    Value *wanted = stage_index(eval, extent, part->parameter->span);
-    if (wanted == NULL || !stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
-    Value *given = part->values[dim];
-    Value *same = build_cmp(&eval->builder, "eq", stage_cast(eval, given, DTYPE_i64),
+    Value *same = build_cmp(&eval->builder, "eq", stage_cast(eval, of->given, DTYPE_i64),
                             stage_cast(eval, wanted, DTYPE_i64));
     const char *text =
         arena_printf(eval->arena, "argument '%s': %s %d is not what the kernel computes for it",
-                     part->parameter->name, part->what, dim);
+                     of->parameter->name, of->what, of->dim);
     op_set_text(build_op(&eval->builder, OP_require, 1, &same, 0, NULL), ATTR_text,
                 intern_text(eval->session->names, text));
+}
+
+/* A parameter of its own, of which a call has to give what `extent` is. */
+static bool stage_own(Eval *eval, const Part *part, int dim, const Object *extent,
+                      AwaitedExtent *out)
+{
+    const Symbol unnamed = {0};
+    if (!stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
+    *out = (AwaitedExtent){.parameter = part->parameter,
+                           .what = part->what,
+                           .dim = dim,
+                           .extent = extent,
+                           .given = part->values[dim]};
+    return true;
+}
+
+/* One that is computed from others, which are known. */
+static bool stage_computed(Eval *eval, const Part *part, int dim, Object *extent)
+{
+    AwaitedExtent own;
+    Value *wanted = stage_index(eval, extent, part->parameter->span);
+    if (wanted == NULL || !stage_own(eval, part, dim, extent, &own)) return false;
+    require_same(eval, &own, wanted);
     part->values[dim] = wanted;
+    return true;
+}
+
+/* One that is computed from what tensors behind this one tell. */
+static bool stage_awaited(Eval *eval, const Part *part, int dim, const Object *extent)
+{
+    AwaitedExtent own;
+    if (part->parameter->is_declared) return extent_is_known(eval, extent, part->parameter->span);
+    if (!stage_own(eval, part, dim, extent, &own)) return false;
+    vec_push(eval->arena, &eval->staging->awaited, own);
+    return true;
+}
+
+bool tensors_settle_extents(Eval *eval)
+{
+    for (size_t i = 0; i < eval->staging->awaited.count; i++) {
+        const AwaitedExtent *each = &eval->staging->awaited.data[i];
+        Object *known = symbol_value(eval, each->extent->as.symbol);
+        if (known == NULL) return extent_is_known(eval, each->extent, each->parameter->span);
+        Value *wanted = stage_index(eval, known, each->parameter->span);
+        if (wanted == NULL) return false;
+        require_same(eval, each, wanted);
+    }
     return true;
 }
 
@@ -373,7 +414,7 @@ static bool stage_solved(Eval *eval, const Part *part, int dim, const Object *ex
     const Symbol unnamed = {0}, *symbol = extent->as.symbol;
     Object *known = symbol_value(eval, symbol);
     if (known != NULL) return stage_computed(eval, part, dim, known);
-    if (!symbol_is_solvable(symbol)) return extent_is_known(eval, extent, part->parameter->span);
+    if (!symbol_is_solvable(symbol)) return stage_awaited(eval, part, dim, extent);
     if (!stage_symbol(eval, part, dim, &unnamed, eval->none)) return false;
     symbol_solve(eval, symbol, part->values[dim]);
     return true;

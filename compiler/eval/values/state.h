@@ -130,6 +130,14 @@ typedef enum Numbers {
     NUMBERS_RANKED, /* it is, and the type of the higher rank wins (Staging.ranks) */
 } Numbers;
 
+typedef struct AwaitedExtent { /* of a tensor: computed from what tensors behind it tell */
+    const struct KernelParameter *parameter;
+    const char *what; /* "shape" or "stride" */
+    int dim;
+    const Object *extent;
+    Value *given; /* what a call gives */
+} AwaitedExtent;
+
 typedef struct Staging { /* of the kernel that is being staged */
     Kernel *kernel;
     Op *launch; /* that is open; NULL in the host part of a kernel function */
@@ -147,7 +155,8 @@ typedef struct Staging { /* of the kernel that is being staged */
     const Signature *signature;
     Object *rest; /* what the function takes as *arguments: a tuple */
     VEC(int) parameter_arguments, tensor_arguments; /* of the Specialisation, as they come */
-    Map symbols;                                    /* names of extents -> Object: what they are */
+    VEC(AwaitedExtent) awaited;
+    Map symbols; /* names of extents -> Object: what they are */
     /* Names of extents of tensors that are declared in the body -> what a look ahead found: an INT,
      * or None where that is known at the call. */
     Map ahead;
