@@ -383,54 +383,6 @@ Object *core_memory_kind(Eval *eval, const Bound *bound)
     return object_text(eval, name, strlen(name));
 }
 
-static bool is_decorated(const NodeFunctionDef *function, const Object *name)
-{
-    for (uint32_t i = 0; i < function->decorator_list.count; i++) {
-        const Node *node = function->decorator_list.items[i];
-        if (node->kind == NODE_Call) node = NODE_AS(Call, node)->func;
-        const Name last = node->kind == NODE_Attribute ? NODE_AS(Attribute, node)->attr
-                          : node->kind == NODE_Name    ? NODE_AS(Name, node)->id
-                                                       : NULL;
-        if (last != NULL && strlen(last) == name->as.text.length &&
-            memcmp(last, name->as.text.data, name->as.text.length) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool has_function(Nodes body, const Object *decorator);
-
-static bool defines_function(const Node *node, const Object *decorator)
-{
-    if (node->kind == NODE_FunctionDef)
-        return is_decorated(NODE_AS(FunctionDef, node), decorator) ||
-               has_function(NODE_AS(FunctionDef, node)->body, decorator);
-    if (node->kind == NODE_If)
-        return has_function(NODE_AS(If, node)->body, decorator) ||
-               has_function(NODE_AS(If, node)->orelse, decorator);
-    return false;
-}
-
-static bool has_function(Nodes body, const Object *decorator)
-{
-    for (uint32_t i = 0; i < body.count; i++)
-        if (defines_function(body.items[i], decorator)) return true;
-    return false;
-}
-
-/* has_function(function, name): whether a function with a decorator of that name is defined in it.
- */
-Object *core_has_function(Eval *eval, const Bound *bound)
-{
-    const Object *object = bound->values[0];
-    const Object *name = text_argument(eval, bound->values[1], "the decorator's name", bound->at);
-    if (name == NULL) return NULL;
-    if (object->kind != OBJECT_FUNCTION || object->as.function.node->kind != NODE_FunctionDef)
-        return eval->no;
-    return object_bool(eval,
-                       has_function(NODE_AS(FunctionDef, object->as.function.node)->body, name));
-}
-
 /* `x: int32` makes a run-time scalar of that type from what is given, in a kernel. */
 Object *argument_converted(Eval *eval, const Function *function, const Nodearg *parameter,
                            Object *value)

@@ -2,6 +2,8 @@
  * thread, as Warp's are. */
 #include "eval/staging/staging.h"
 
+#include <string.h>
+
 /* ---- what a function unpacks ---- */
 
 static bool calls_name(const Node *node, Name name)
@@ -75,13 +77,54 @@ Object *core_calls(Eval *eval, const Bound *bound)
     return object_bool(eval, node_calls(function->as.function.node, text));
 }
 
-typedef struct Reach {
+/* ---- what a function has, or one that it calls by a name ---- */
+
+static bool is_decorated(const NodeFunctionDef *function, const Object *name)
+{
+    for (uint32_t i = 0; i < function->decorator_list.count; i++) {
+        const Node *node = function->decorator_list.items[i];
+        if (node->kind == NODE_Call) node = NODE_AS(Call, node)->func;
+        const Name last = node->kind == NODE_Attribute ? NODE_AS(Attribute, node)->attr
+                          : node->kind == NODE_Name    ? NODE_AS(Name, node)->id
+                                                       : NULL;
+        if (last != NULL && strlen(last) == name->as.text.length &&
+            memcmp(last, name->as.text.data, name->as.text.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_function(Nodes body, const Object *decorator);
+
+static bool defines_function(const Node *node, const Object *decorator)
+{
+    if (node->kind == NODE_FunctionDef)
+        return is_decorated(NODE_AS(FunctionDef, node), decorator) ||
+               has_function(NODE_AS(FunctionDef, node)->body, decorator);
+    if (node->kind == NODE_If)
+        return has_function(NODE_AS(If, node)->body, decorator) ||
+               has_function(NODE_AS(If, node)->orelse, decorator);
+    return false;
+}
+
+static bool has_function(Nodes body, const Object *decorator)
+{
+    for (uint32_t i = 0; i < body.count; i++)
+        if (defines_function(body.items[i], decorator)) return true;
+    return false;
+}
+
+typedef struct Reach Reach;
+
+struct Reach {
     Eval *eval;
     const Function *function;
-    const char *prefix;
+    bool (*has)(const Reach *reach, const Node *function); /* what is looked for */
+    const char *prefix;                                    /* of names that are called */
+    const Object *decorator;
     int depth; /* of the calls that are followed */
     bool found;
-} Reach;
+};
 
 static void search_function(Reach *reach, const Function *function);
 
@@ -128,12 +171,36 @@ static void search_call(void *context, const Node *node)
 static void search_function(Reach *reach, const Function *function)
 {
     const Function *outer = reach->function;
-    reach->found = node_calls(function->node, reach->prefix);
+    reach->found = reach->has(reach, function->node);
     reach->function = function;
     reach->depth++;
     if (!reach->found) node_visit_children(function->node, search_call, reach);
     reach->depth--;
     reach->function = outer;
+}
+
+static bool has_call(const Reach *reach, const Node *function)
+{
+    return node_calls(function, reach->prefix);
+}
+
+static bool has_decorated(const Reach *reach, const Node *function)
+{
+    return function->kind == NODE_FunctionDef &&
+           has_function(NODE_AS(FunctionDef, function)->body, reach->decorator);
+}
+
+/* has_function(function, decorator): whether a function with a decorator of that name is defined
+ * in it, or in one that it calls by a name. */
+Object *core_has_function(Eval *eval, const Bound *bound)
+{
+    const Object *function = bound->values[0];
+    const Object *name = text_argument(eval, bound->values[1], "the decorator's name", bound->at);
+    if (name == NULL) return NULL;
+    if (function->kind != OBJECT_FUNCTION) return eval->no;
+    Reach reach = {.eval = eval, .has = has_decorated, .decorator = name};
+    search_function(&reach, &function->as.function);
+    return object_bool(eval, reach.found);
 }
 
 /* reaches(function, prefix): the same, or of the functions that it calls by a name. */
@@ -142,6 +209,7 @@ Object *core_reaches(Eval *eval, const Bound *bound)
     const Object *function = bound->values[0], *prefix = bound->values[1];
     if (function->kind != OBJECT_FUNCTION || prefix->kind != OBJECT_TEXT) return eval->no;
     Reach reach = {.eval = eval,
+                   .has = has_call,
                    .prefix =
                        arena_copy_text(eval->arena, prefix->as.text.data, prefix->as.text.length)};
     search_function(&reach, &function->as.function);
