@@ -1,14 +1,16 @@
 /* affine.c: gathers and puts whose indices count up with the tile's coordinates become loads and
  * stores of blocks; needs a TYPED kernel in SSA.
  *
- * An index is affine if it is a scalar plus at most one coordinate. Where all indices of an access
- * are, and no two follow the same coordinate, it is a block of the memory, from which it takes the
- * width of its accesses, its layout and its bounds checks. Coordinates that no index follows
- * stretch what is loaded, and so does one that is divided, as where numbers of four bits are taken
- * out of bytes: each element of the block is as many of the tile. A mask that compares the same
- * coordinates is taken up by the extents of the view; what is left of it chooses between what was
- * loaded and zero, if it follows from indices alone: what a program reads by its data it may have a
- * reason not to read elsewhere. */
+ * An index is affine if it is a scalar plus at most one coordinate, or plus several that count the
+ * elements of these dimensions one after the other, as i * 8 + j of eight columns does. Where all
+ * indices of an access are, and no two follow the same coordinate, it is a block of the memory,
+ * from which it takes the width of its accesses, its layout and its bounds checks. Coordinates that
+ * no index follows stretch what is loaded, and so does one that is divided, as where numbers of
+ * four bits are taken out of bytes: each element of the block is as many of the tile. A mask that
+ * compares the same coordinates is taken up by the extents of the view; what is left of it chooses
+ * between what was loaded and zero, if it follows from indices alone: what a program reads by its
+ * data it may have a reason not to read elsewhere, unless it writes as much whatever the data says.
+ */
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 
@@ -19,9 +21,10 @@
 enum { DEPTH = 24 }; /* of index expressions that are followed */
 
 typedef struct Affine {
-    Value *base;     /* a scalar; NULL: zero */
-    int dim;         /* whose coordinate is added; -1: none is */
-    int64_t divisor; /* by which it is divided first, rounding down */
+    Value *base;               /* a scalar; NULL: zero */
+    int64_t scales[TYPE_RANK]; /* of the coordinates that are added */
+    int64_t divisor;           /* by which the one coordinate is divided first, rounding down */
+    bool varies;               /* a coordinate is added */
 } Affine;
 
 typedef struct Pass {
@@ -42,6 +45,7 @@ typedef struct Block {
     const Type *tile;
     int rank; /* of the memory */
     Affine indices[TYPE_RANK];
+    int first[TYPE_RANK], last[TYPE_RANK]; /* dimensions of the tile that each index follows */
     Value *extents[TYPE_RANK]; /* that the mask allows, of the view; NULL: the view's own */
     int memory_dim[TYPE_RANK]; /* which index follows each dimension of the tile; -1: none */
     int count;                 /* of the dimensions that are followed */
@@ -50,7 +54,12 @@ typedef struct Block {
 
 /* ---- index expressions ---- */
 
-static const Affine NOT_AFFINE = {NULL, -1, 1};
+static const Affine NOT_AFFINE = {.divisor = 1};
+
+static Affine affine_scalar(Value *base)
+{
+    return (Affine){.base = base, .divisor = 1};
+}
 
 static bool affine_of(Pass *pass, Value *value, int depth, Affine *out);
 
@@ -69,9 +78,10 @@ static bool affine_sum(Pass *pass, const Op *op, int depth, Affine *out)
     Affine a, b;
     if (!affine_of(pass, operand(op, a), depth, &a) || !affine_of(pass, operand(op, b), depth, &b))
         return false;
-    if (op->code == OP_sub ? b.dim >= 0 : a.dim >= 0 && b.dim >= 0) return false;
-    out->dim = a.dim >= 0 ? a.dim : b.dim;
-    out->divisor = a.dim >= 0 ? a.divisor : b.divisor;
+    if (op->code == OP_sub && b.varies) return false;
+    if (a.varies && b.varies && (a.divisor > 1 || b.divisor > 1)) return false;
+    *out = a.varies ? a : b;
+    for (int d = 0; d < TYPE_RANK; d++) out->scales[d] = a.scales[d] + b.scales[d];
     if (!b.base) {
         out->base = a.base;
     } else if (!a.base && op->code == OP_add) {
@@ -83,6 +93,52 @@ static bool affine_sum(Pass *pass, const Op *op, int depth, Affine *out)
     return true;
 }
 
+static bool splat_number(const Value *value, int64_t *out)
+{
+    while (value->op && (value->op->code == OP_splat || value->op->code == OP_broadcast))
+        value = operand(value->op, a);
+    return value_constant(value, out);
+}
+
+/* Coordinates times a number. */
+static bool affine_product(Pass *pass, const Op *op, int depth, Affine *out)
+{
+    int64_t times;
+    const bool second = splat_number(operand(op, b), &times);
+    if (!splat_number(second ? operand(op, b) : operand(op, a), &times) || times < 1 ||
+        times > INT32_MAX ||
+        !affine_of(pass, second ? operand(op, a) : operand(op, b), depth, out) || !out->varies ||
+        out->divisor > 1)
+        return false;
+    for (int d = 0; d < TYPE_RANK; d++)
+        if (__builtin_mul_overflow(out->scales[d], times, &out->scales[d]) ||
+            out->scales[d] > INT32_MAX)
+            return false;
+    if (out->base)
+        out->base = build2(&pass->at, OP_mul, out->base,
+                           build_const(&pass->at, out->base->type->dtype, times));
+    return true;
+}
+
+/* The dimensions from *first to *last, whose elements it counts one after the other. */
+static bool is_count(const Affine *index, const Type *tile, int *first, int *last)
+{
+    int64_t next = 1;
+    *first = *last = -1;
+    for (int d = tile->rank - 1; d >= 0; d--) {
+        if (index->scales[d] == 0 && (tile->shape[d] == 1 || *last < 0 || next == 0)) continue;
+        if (index->scales[d] == 0) {
+            next = 0; /* no other may follow */
+            continue;
+        }
+        if (index->scales[d] != next) return false;
+        next *= tile->shape[d];
+        if (*last < 0) *last = d;
+        *first = d;
+    }
+    return index->divisor == 1 || *first == *last;
+}
+
 /* An elementwise op whose operands are the same everywhere, as a scalar. */
 static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
 {
@@ -92,13 +148,13 @@ static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
     if (!(info->traits & ELEM) || !(info->traits & PURE) || op->operand_count > MOST) return false;
     for (int i = 0; i < op->operand_count; i++) {
         Affine operand;
-        if (!affine_of(pass, op->operands[i], depth, &operand) || operand.dim >= 0) return false;
+        if (!affine_of(pass, op->operands[i], depth, &operand) || operand.varies) return false;
         operands[i] = number(pass, operand.base, op->operands[i]->type->dtype);
     }
     const Type *type = type_scalar(pass->kernel->types, op->results[0].type->dtype);
     Op *scalar = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
     op_keep_attrs(scalar, op);
-    *out = (Affine){scalar->results, -1, 1};
+    *out = affine_scalar(scalar->results);
     return true;
 }
 
@@ -106,11 +162,8 @@ static bool affine_same(Pass *pass, const Op *op, int depth, Affine *out)
 static int64_t divisor_of(const Pass *pass, const Op *op)
 {
     if (op->code != OP_div && op->code != OP_floordiv && op->code != OP_shr) return 0;
-    const Value *by = operand(op, b);
-    while (by->op && (by->op->code == OP_splat || by->op->code == OP_broadcast))
-        by = operand(by->op, a);
     int64_t number;
-    if (!value_constant(by, &number) || number < 1) return 0;
+    if (!splat_number(operand(op, b), &number) || number < 1) return 0;
     if (op->code == OP_shr) return number < 31 ? INT64_C(1) << number : 0;
     return op->code == OP_floordiv || facts_of(pass->facts, operand(op, a)).low >= 0 ? number : 0;
 }
@@ -119,8 +172,10 @@ static int64_t divisor_of(const Pass *pass, const Op *op)
 static bool affine_quotient(Pass *pass, const Op *op, int depth, Affine *out)
 {
     const int64_t divisor = divisor_of(pass, op);
+    int dim, last;
     if (!divisor || divisor & (divisor - 1) || !affine_of(pass, operand(op, a), depth, out) ||
-        out->dim < 0 || divisor > INT32_MAX / out->divisor)
+        !out->varies || !is_count(out, operand(op, a)->type, &dim, &last) || dim != last ||
+        divisor > INT32_MAX / out->divisor)
         return false;
     if (out->base) {
         if (out->divisor > 1 || facts_of(pass->facts, out->base).multiple % divisor) return false;
@@ -129,7 +184,7 @@ static bool affine_quotient(Pass *pass, const Op *op, int depth, Affine *out)
             build2(&pass->at, OP_floordiv, out->base, build_const(&pass->at, dtype, divisor));
     }
     out->divisor *= divisor;
-    return operand(op, a)->type->shape[out->dim] % out->divisor == 0;
+    return operand(op, a)->type->shape[dim] % out->divisor == 0;
 }
 
 static bool widens(const Op *cast)
@@ -147,7 +202,9 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
         return affine_of(pass, operand(op, a), depth - 1, out);
     if (op->code == OP_iota) {
         const int dim = (int)op_int(op, ATTR_dim, 0);
-        *out = (Affine){NULL, value->type->shape[dim] == 1 ? -1 : dim, 1};
+        *out = affine_scalar(NULL);
+        out->varies = value->type->shape[dim] > 1;
+        out->scales[dim] = out->varies;
         return true;
     }
     if (op->code == OP_cast && widens(op)) {
@@ -157,6 +214,7 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
     }
     if ((op->code == OP_add || op->code == OP_sub) && affine_sum(pass, op, depth - 1, out))
         return true;
+    if (op->code == OP_mul && affine_product(pass, op, depth - 1, out)) return true;
     return affine_quotient(pass, op, depth - 1, out) || affine_same(pass, op, depth - 1, out);
 }
 
@@ -165,7 +223,7 @@ static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
 {
     if (value->type->kind == TYPE_SCALAR) {
         int64_t known;
-        *out = (Affine){value_constant(value, &known) && known == 0 ? NULL : value, -1, 1};
+        *out = affine_scalar(value_constant(value, &known) && known == 0 ? NULL : value);
         return dtype_is_integer(value->type->dtype);
     }
     const Affine *found = map_get(&pass->affine, value);
@@ -238,7 +296,7 @@ static void split_mask(Pass *pass, const Value *mask, Map *seen, Conjuncts *out)
 }
 
 typedef struct Compare {
-    const char *predicate; /* lt, le, gt or ge: of the side with the coordinate */
+    const char *predicate; /* lt, le, gt or ge: of the side with coordinates */
     Affine index;
     Value *bound; /* NULL: zero */
 } Compare;
@@ -260,8 +318,8 @@ static bool read_compare(Pass *pass, const Value *value, Compare *out)
         !affine_of(pass, operand(op, a), DEPTH, &sides[0]) ||
         !affine_of(pass, operand(op, b), DEPTH, &sides[1]))
         return false;
-    const int index = sides[1].dim >= 0;
-    if (sides[1 - index].dim >= 0 || sides[index].divisor > 1 ||
+    const int index = sides[1].varies;
+    if (sides[1 - index].varies || sides[index].divisor > 1 ||
         !dtype_is_signed(operand(op, a)->type->dtype))
         return false;
     const char *predicate = op_attr(op, ATTR_predicate)->text;
@@ -280,10 +338,20 @@ static void shrink(Pass *pass, Block *block, int dim, Value *limit)
     block->extents[dim] = build2(&pass->at, OP_min, wide(pass, old), wide(pass, limit));
 }
 
+/* Which index of the block follows the same coordinates; -1: none does. */
+static int index_like(const Block *block, const Affine *index)
+{
+    for (int d = 0; index->varies && d < block->rank; d++)
+        if (block->indices[d].varies &&
+            memcmp(block->indices[d].scales, index->scales, sizeof index->scales) == 0)
+            return d;
+    return -1;
+}
+
 /* Whether the comparison is one of the block's own bounds, once its extents are shrunk. */
 static bool take_up(Pass *pass, Block *block, const Compare *compare)
 {
-    const int tile_dim = compare->index.dim, dim = tile_dim < 0 ? -1 : block->memory_dim[tile_dim];
+    const int dim = index_like(block, &compare->index);
     if (dim < 0 || block->indices[dim].divisor > 1) return false;
     Value *bound = moved(pass, compare->bound, compare->index.base, block->indices[dim].base);
     const bool low = compare->predicate[0] == 'g', strict = compare->predicate[1] == 't';
@@ -341,6 +409,25 @@ static bool may_read_whole(const Pass *pass, const Block *block)
            !pass->kernel->is_strict && is_put_alone(block->op->results, block->mask, DEPTH);
 }
 
+/* As many elements are written whether the condition holds or not: to read those, too, that it
+ * leaves out takes less than to look at each of them. */
+static bool is_written_anyway(Pass *pass, const Value *value, const Value *condition, int depth)
+{
+    for (const OpUse *use = value->uses; use; use = use->next) {
+        const Op *op = use->op;
+        if (op->code == OP_put && operand(op, value) == value) {
+            Conjuncts conjuncts = {0};
+            Map seen = {0};
+            if (scattered_mask(op)) split_mask(pass, scattered_mask(op), &seen, &conjuncts);
+            if (!map_has(&seen, condition)) return true;
+        } else if (depth > 0 && op_has(op, ELEM) && op_has(op, PURE) &&
+                   is_written_anyway(pass, op->results, condition, depth - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What is left of the mask in *rest. False: the access has to stay what it is. */
 static bool take_mask(Pass *pass, Block *block, Value **rest)
 {
@@ -354,7 +441,9 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
         Value *conjunct = (Value *)conjuncts.data[i];
         if (read_compare(pass, conjunct, &compare) && take_up(pass, block, &compare)) continue;
         if (block->op->code == OP_put || block->memory->type->kind != TYPE_VIEW ||
-            !is_plain(pass, conjunct, DEPTH))
+            !(is_plain(pass, conjunct, DEPTH) ||
+              (!pass->kernel->is_strict &&
+               is_written_anyway(pass, block->op->results, conjunct, DEPTH))))
             return false;
         conjunct = as_mask(pass, conjunct, block->mask->type);
         *rest = *rest ? build2(&pass->at, OP_and, *rest, conjunct) : conjunct;
@@ -364,10 +453,12 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
 
 /* ---- blocks ---- */
 
-/* Of the block, along a dimension of the tile that an index follows. */
-static int64_t block_extent(const Block *block, int tile_dim)
+/* Of the block, along a dimension of the memory whose index varies. */
+static int64_t block_extent(const Block *block, int dim)
 {
-    return block->tile->shape[tile_dim] / block->indices[block->memory_dim[tile_dim]].divisor;
+    int64_t extent = 1;
+    for (int t = block->first[dim]; t <= block->last[dim]; t++) extent *= block->tile->shape[t];
+    return extent / block->indices[dim].divisor;
 }
 
 static bool read_block(Pass *pass, Op *op, Block *out)
@@ -381,16 +472,21 @@ static bool read_block(Pass *pass, Op *op, Block *out)
     for (int d = 0; d < out->rank; d++) {
         Affine *index = &out->indices[d];
         if (!affine_of(pass, op->operands[scattered_first(op) + d], DEPTH, index)) return false;
-        if (index->dim < 0) continue;
-        if (out->memory_dim[index->dim] >= 0 || (index->divisor > 1 && op->code != OP_gather) ||
+        if (!index->varies) continue;
+        if (!is_count(index, out->tile, &out->first[d], &out->last[d]) ||
+            (index->divisor > 1 && op->code != OP_gather) ||
             (rank += index->divisor > 1) > TYPE_RANK)
             return false;
-        out->memory_dim[index->dim] = d;
+        for (int t = out->first[d]; t <= out->last[d]; t++) {
+            if (out->memory_dim[t] >= 0) return false;
+            out->memory_dim[t] = d;
+        }
     }
     for (int t = 0; t < out->tile->rank; t++) {
-        if (out->memory_dim[t] < 0) continue;
-        out->dims[out->count] = out->memory_dim[t];
-        out->shape[out->count++] = block_extent(out, t);
+        const int d = out->memory_dim[t];
+        if (d < 0 || t != out->first[d]) continue;
+        out->dims[out->count] = d;
+        out->shape[out->count++] = block_extent(out, d);
     }
     if (out->count > 0) return true;
     out->dims[0] = out->rank - 1;
@@ -413,7 +509,7 @@ static bool is_inside(Pass *pass, const Block *block)
     if (block->memory->type->kind == TYPE_VIEW) return true;
     for (int d = 0; d < block->rank; d++) {
         const Affine *index = &block->indices[d];
-        const int64_t width = index->dim < 0 ? 1 : block_extent(block, index->dim);
+        const int64_t width = index->varies ? block_extent(block, d) : 1;
         int64_t low = 0, high = 0;
         if (index->base) {
             const Facts facts = facts_of(pass->facts, index->base);
@@ -498,7 +594,8 @@ static Value *stretched(Pass *pass, const Block *block, Value *tile)
     int rank = 0;
     for (int t = 0; t < block->tile->rank; t++) {
         const int dim = block->memory_dim[t];
-        apart[rank] = dim >= 0 ? block_extent(block, t) : 1;
+        if (dim >= 0 && t != block->first[dim]) continue;
+        apart[rank] = dim >= 0 ? block_extent(block, dim) : 1;
         whole[rank] = dim >= 0 ? apart[rank] : block->tile->shape[t];
         rank++;
         if (dim < 0 || block->indices[dim].divisor == 1) continue;
