@@ -73,6 +73,41 @@ Object *core_by_share(Eval *eval, const Bound *bound)
                 what->kind == OBJECT_TEXT ? what->as.text.data : "what has an order");
 }
 
+/* All iterations are at hand, and none of them is left out. */
+static bool is_all(const Parallel *parallel)
+{
+    bool whole = parallel->mask == NULL;
+    for (int i = 0; i < parallel->rank; i++) whole &= parallel->starts[i] == NULL;
+    return whole;
+}
+
+/* by_turns(function): what the function makes for so many iterations, a tile, in which each thread
+ * has taken its turns in their order. Of a second such tile the turns would come behind all of the
+ * first, not between them. */
+Object *core_by_turns(Eval *eval, const Bound *bound)
+{
+    Parallel *parallel = eval->parallel;
+    int64_t count = 1;
+    if (parallel == NULL || parallel->node == NULL || parallel->has_turns || !is_all(parallel) ||
+        parallel->open > parallel->own || eval->control != parallel->control)
+        return eval->none;
+    for (int i = 0; i < parallel->own; i++) count *= parallel->form.extents[i];
+    Object *argument = object_int(eval, count);
+    eval->parallel = NULL;
+    Object *made = call_simple(eval, bound->values[0], 1, &argument, bound->at);
+    eval->parallel = parallel;
+    if (made == NULL || made->kind == OBJECT_NONE) return made;
+    const Type *type = argument_type(made);
+    if (type == NULL || type->kind != TYPE_TILE)
+        return FAIL(eval, expected_kind, bound->at, "what turns make", "a tile",
+                    object_repr(eval, made));
+    Value *tile = stage_value(eval, made);
+    parallel->has_turns = true;
+    return object_ir(eval, core_build(eval, OP_reshape, 1, &tile,
+                                      type_tile(core_types(eval), type->dtype, parallel->rank,
+                                                parallel->shape, NULL)));
+}
+
 /* The body is evaluated again, loops within the loop one iteration after the other. */
 void parallel_take_turns(Eval *eval)
 {
@@ -765,14 +800,6 @@ static bool is_one_iteration(const Parallel *parallel)
     for (int i = 0; i < parallel->form.rank; i++)
         if (parallel->form.extents[i] != 1) return false;
     return true;
-}
-
-/* All iterations are at hand, and none of them is left out. */
-static bool is_all(const Parallel *parallel)
-{
-    bool whole = parallel->mask == NULL;
-    for (int i = 0; i < parallel->rank; i++) whole &= parallel->starts[i] == NULL;
-    return whole;
 }
 
 bool masked_allow(Eval *eval, const BuiltinRow *row, Span at)

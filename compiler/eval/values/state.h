@@ -108,6 +108,7 @@ typedef struct Parallel {
     int own, open;             /* dimensions: of the loop itself, of it and the open loops within */
     const NodeFor *node;       /* the innermost one; NULL: no loop */
     bool has_share;            /* a thread's share of it is known */
+    bool has_turns;            /* something came of each thread's turns */
     ParallelForm form, next;
     bool again;              /* the body is to be evaluated again, in the form `next` */
     bool all_come;           /* no loop, but the elements of a tile: all threads come here */
