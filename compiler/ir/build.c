@@ -309,6 +309,12 @@ Value *build_number(Builder *builder, DType dtype, double number)
     return &op->results[0];
 }
 
+Value *build_null(Builder *builder, const Type *pointer)
+{
+    Value *zero = build_const(builder, DTYPE_i64, 0);
+    return build_op(builder, OP_bitcast, 1, &zero, 1, &pointer)->results;
+}
+
 Op *build_branch(Builder *builder, Value *condition)
 {
     Op *branch = build_op(builder, OP_if, 1, &condition, 0, NULL);

@@ -28,6 +28,7 @@ Value *build1(Builder *builder, OpCode code, Value *a);
 Value *build2(Builder *builder, OpCode code, Value *a, Value *b);
 Value *build3(Builder *builder, OpCode code, Value *a, Value *b, Value *c);
 Value *build_const(Builder *builder, DType dtype, int64_t value);
+Value *build_null(Builder *builder, const Type *pointer);
 Value *build_number(Builder *builder, DType dtype, double number); /* a float type */
 Value *build_cmp(Builder *builder, const char *predicate, Value *a, Value *b);
 /* An `if` without results, whose sides do nothing yet. */

@@ -254,7 +254,7 @@ static bool is_yield(const Node *node, const char *text)
     return node->kind == NODE_Yield || node->kind == NODE_YieldFrom;
 }
 
-static bool is_call_of(const Node *node, const char *prefix)
+bool node_is_call_of(const Node *node, const char *prefix)
 {
     if (node->kind != NODE_Call) return false;
     const Node *callee = NODE_AS(Call, node)->func;
@@ -284,5 +284,5 @@ int node_blocks(const Node *node, Nodes blocks[NODE_BLOCKS])
 
 bool node_calls(const Node *function, const char *prefix)
 {
-    return body_holds(function, is_call_of, prefix);
+    return body_holds(function, node_is_call_of, prefix);
 }

@@ -92,8 +92,8 @@ typedef struct Literal {
 #define NODE_AS(type, node) ((const Node##type *)node_check((node), NODE_##type))
 const Node *node_check(const Node *node, NodeKind kind);
 
-/* The words of the grammar, which are no names, or as `match` not everywhere; length 0: there are no
- * more. */
+/* The words of the grammar, which are no names, or as `match` not everywhere; length 0: there are
+ * no more. */
 typedef struct Word {
     const char *text;
     size_t length;
@@ -113,6 +113,7 @@ typedef struct Module {
 Module *parse_source(Session *session, const Source *source);
 /* Whether a function's body has a `yield` of its own: a call of it makes a generator. */
 bool node_yields(const Node *function);
+bool node_is_call_of(const Node *node, const char *prefix);
 /* Whether a function, or a `for`, calls something whose name, or attribute, begins so. */
 bool node_calls(const Node *function, const char *prefix);
 /* Calls visit(context, child) for each child that is there, in order. */

@@ -142,7 +142,7 @@ static Object *eval_operands(Eval *eval, const void *context)
     Chain rest = *(const Chain *)context;
     const NodeBoolOp *n = NODE_AS(BoolOp, rest.node);
     for (bool truth;;) {
-        Object *result = eval_expr(eval, n->values.items[rest.index++]);
+        Object *result = object_condition(eval, eval_expr(eval, n->values.items[rest.index++]));
         if (result == NULL || rest.index == n->values.count) return result;
         if (object_is_staged(result) && eval->parallel != NULL)
             return eval->ops->masked_operands(eval, n, result, rest.index);
@@ -193,7 +193,7 @@ static Object *eval_compare(Eval *eval, const Node *node)
 static Object *eval_ifexp(Eval *eval, const Node *node)
 {
     const NodeIfExp *n = NODE_AS(IfExp, node);
-    Object *test = eval_expr(eval, n->test);
+    Object *test = object_condition(eval, eval_expr(eval, n->test));
     if (test == NULL) return NULL;
     if (object_is_staged(test)) return eval->ops->stage_ifexp(eval, n, test);
     bool truth;

@@ -282,9 +282,11 @@ Object *builtin_float(Eval *eval, const Bound *bound)
 Object *builtin_bool(Eval *eval, const Bound *bound)
 {
     bool truth = false;
-    if (bound->values[0] != NULL && object_is_staged(bound->values[0]))
-        return eval->ops->cast_to(eval, bound->values[0], DTYPE_b1, bound->at);
-    if (bound->values[0] != NULL && !object_truth(eval, bound->values[0], &truth)) return NULL;
+    if (bound->values[0] == NULL) return object_bool(eval, truth);
+    Object *object = object_condition(eval, bound->values[0]);
+    if (object == NULL) return NULL;
+    if (object_is_staged(object)) return eval->ops->cast_to(eval, object, DTYPE_b1, bound->at);
+    if (!object_truth(eval, object, &truth)) return NULL;
     return object_bool(eval, truth);
 }
 

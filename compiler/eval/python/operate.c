@@ -441,6 +441,7 @@ Object *operate_in_place(Eval *eval, Operator op, Object *left, Object *right, S
 
 Object *operate_not(Eval *eval, Object *operand, Span at)
 {
+    if ((operand = object_condition(eval, operand)) == NULL) return NULL;
     if (object_is_staged(operand)) return eval->ops->stage_unary(eval, OPERATOR_Not, operand, at);
     bool truth;
     if (!object_truth(eval, operand, &truth)) return NULL;

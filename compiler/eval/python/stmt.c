@@ -252,6 +252,7 @@ static Flow run_if(Eval *eval, const Node *node, Rest *rest)
     Object *test = eval->ops->eval_expr(eval, n->test);
     if (test == NULL) return FLOW_ERROR;
     eval_move_to(eval, n->test);
+    if ((test = object_condition(eval, test)) == NULL) return FLOW_ERROR;
     if (object_is_staged(test)) return eval->ops->stage_if(eval, n, test, rest);
     bool truth;
     if (!object_truth(eval, test, &truth)) return FLOW_ERROR;

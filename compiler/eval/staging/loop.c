@@ -141,7 +141,7 @@ static Object *iterations_left(Eval *eval, const Loop *loop)
 static Value *loop_condition(Eval *eval, const Loop *loop)
 {
     if (loop->target == NULL) {
-        Object *test = eval_expr(eval, NODE_AS(While, loop->node)->test);
+        Object *test = object_condition(eval, eval_expr(eval, NODE_AS(While, loop->node)->test));
         if (test != NULL && masked_differ(eval, test)) return masked_any(eval, test, eval->at);
         return test != NULL ? stage_condition(eval, test, eval->at) : NULL;
     }
@@ -286,7 +286,8 @@ static bool make_variables(Eval *eval, const LoopTrial *trial, const ChangeVec *
     for (size_t i = 0; i < changes->count; i++) {
         const Change *change = &changes->data[i];
         if (!change_is_carried(eval, trial, change)) continue;
-        if (!map_has(&trial->reads, change->binding) && forget_unbound(eval, change->binding))
+        if (change->binding->object != NULL && !map_has(&trial->reads, change->binding) &&
+            forget_unbound(eval, change->binding))
             continue;
         if (!binding_make_variable(eval, change->binding, change->after)) return false;
     }
@@ -324,7 +325,8 @@ static bool try_loop(Eval *eval, Loop *loop, bool *settled)
     Span at = eval->at;
     if (!eval_works(eval, WORK_OF_LOOP, at)) return false; /* loops in loops: again and again */
     Op *op = build_loop(eval, loop);
-    LoopTrial trial = {.start = eval->clock, .control = eval->control, .outer = eval->trial};
+    LoopTrial trial = {
+        .start = eval->clock, .frame = eval->frame, .control = eval->control, .outer = eval->trial};
     ChangeVec changes = {0};
     bool stops = false;
     eval->trial = &trial;

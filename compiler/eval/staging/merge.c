@@ -124,8 +124,8 @@ void merge_loop(Eval *eval, Op *loop, const ChangeVec *changes, bool runs_once)
 bool change_is_carried(Eval *eval, const LoopTrial *trial, const Change *change)
 {
     const Binding *binding = change->binding; /* put back to what it was before the loop */
-    if (binding->object == NULL || binding->object->kind == OBJECT_POISON ||
-        binding->object->kind == OBJECT_LANES)
+    if (binding->object == NULL) return map_has(&trial->lacking, binding);
+    if (binding->object->kind == OBJECT_POISON || binding->object->kind == OBJECT_LANES)
         return false;
     if (objects_same(eval, binding->object, change->after)) return false;
     if (map_has(&trial->reads, binding)) return true;
@@ -205,8 +205,10 @@ static Object *lift_parts(Eval *eval, const Merge *merge, Object *const parts[2]
         Merge *inner = item->as.merge = arena_new_of(eval->arena, Merge);
         *inner = *merge;
         inner->lifted = NULL;
-        for (int j = 0; j < 2; j++)
+        for (int j = 0; j < 2; j++) {
             inner->values[j] = parts[j] != NULL ? parts[j]->as.list.items[i] : NULL;
+            inner->any[j] |= inner->values[j] == NULL;
+        }
         Object *lifted = objects_same(eval, inner->values[0], inner->values[1])
                              ? inner->values[0]
                              : merge_lift(eval, item, at);
@@ -269,11 +271,13 @@ static bool is_unseen(const Merge *merge, int i)
     return merge->left[i] != NULL && *merge->left[i];
 }
 
-static Object *lift_seen(Eval *eval, Merge *merge, Object *const values[2], Span at)
+static Object *lift_seen(Eval *eval, Merge *merge, Object *values[2], Span at)
 {
+    if (objects_same(eval, values[0], values[1])) return values[0];
+    for (int i = 0; i < 2; i++)
+        if (values[i] != NULL) values[i] = instance_number(eval, values[i]);
     const Object *one = values[0] != NULL ? values[0] : values[1];
     const Object *other = values[1] != NULL ? values[1] : values[0];
-    if (objects_same(eval, values[0], values[1])) return values[0];
     Object *parts[2] = {NULL, NULL};
     bool whole = true;
     for (int i = 0; i < 2; i++) {
@@ -288,11 +292,22 @@ static Object *lift_seen(Eval *eval, Merge *merge, Object *const values[2], Span
 }
 
 /* In the program of a thread a variable may be read where a way gave it no value, as in C: what is
- * there then is not told. */
-static bool may_lack_value(const Eval *eval, const Merge *merge, int way)
+ * there then is not told. In a loop it is what an iteration before gave it. */
+static bool may_lack_value(Eval *eval, const Merge *merge, int way)
 {
-    return eval->frame->is_thread_code && merge->values[!way] != NULL &&
-           merge->control->code == OP_if;
+    if (merge->any[way]) return true;
+    if (!eval->frame->is_thread_code || merge->values[!way] == NULL) return false;
+    for (LoopTrial *trial = eval->trial; trial != NULL; trial = trial->outer)
+        if (trial->frame == eval->frame)
+            map_set(eval->arena, &trial->lacking, merge->binding, merge->binding);
+    return true;
+}
+
+/* Instances of a class that says `__absent__` stand for a value that is not there: merged with one
+ * that is, they are any. */
+static bool gives_way(const Object *value, const Object *other)
+{
+    return value != NULL && other != NULL && object_is_absent(value) && !object_is_absent(other);
 }
 
 static Object *lift(Eval *eval, Merge *merge, Span at)
@@ -316,6 +331,8 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
         partial |= inner->kind == OBJECT_MERGE && inner->as.merge->lifted == NULL;
     }
     if (merge->lifted != NULL) return merge->lifted;
+    for (int i = 0; i < 2; i++)
+        if (gives_way(values[i], values[!i])) values[i] = NULL;
     if (values[0] == NULL && values[1] == NULL) {
         Object *unseen = merge->values[merge->values[0] == NULL];
         return unseen != NULL ? unseen : FAIL(eval, maybe_unbound, at, merge->binding->name);

@@ -76,9 +76,14 @@ Value *stage_index(Eval *eval, Object *object, Span at)
 Value *view_is_there(Eval *eval, const Value *view)
 {
     if (view->op == NULL || view->op->code != OP_view) return NULL;
-    const Op *pointer = operand(view->op, pointer)->op;
-    if (pointer == NULL || pointer->code != OP_bitcast) return NULL;
-    Value *address = operand(pointer, a);
+    Value *pointer = operand(view->op, pointer), *address = NULL;
+    const Type *number = type_scalar(eval->builder.kernel->types, DTYPE_i64);
+    if (pointer->op != NULL && pointer->op->code == OP_bitcast)
+        address = operand(pointer->op, a);
+    else if (pointer->op != NULL && pointer->op->code == OP_var_get)
+        address = build_op(&eval->builder, OP_bitcast, 1, &pointer, 1, &number)->results;
+    else
+        return NULL;
     if (address->type->kind != TYPE_SCALAR) return NULL;
     return build_cmp(&eval->builder, "ne", address,
                      build_const(&eval->builder, address->type->dtype, 0));

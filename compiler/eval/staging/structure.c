@@ -201,8 +201,13 @@ static bool is_unchanged(Eval *eval, const Object *object, const ObjectVec *next
 
 /* The type of a variable that holds the object now, and one of `nexts` later. NULL: there is none.
  */
-static const Type *variable_type(Eval *eval, const Object *object, const ObjectVec *nexts)
+static const Type *variable_type(Eval *eval, Object *object, const ObjectVec *given)
 {
+    object = instance_number(eval, object);
+    ObjectVec numbers = {0};
+    for (size_t i = 0; i < given->count; i++)
+        vec_push(eval->arena, &numbers, instance_number(eval, given->data[i]));
+    const ObjectVec *nexts = &numbers;
     const Type *type = content_type(eval, object);
     const bool spreads = eval->parallel != NULL && type != NULL && type->kind == TYPE_SCALAR;
     if ((!object_is_number(object) && !spreads) || nexts->count == 0) return type;
@@ -216,12 +221,14 @@ static const Type *variable_type(Eval *eval, const Object *object, const ObjectV
     return wanted != NULL && !keeps ? wanted : type;
 }
 
+/* object: NULL where it has no value yet. */
 static Object *make_cell(Eval *eval, const Type *type, Object *object, Name name)
 {
-    Value *init = stage_typed(eval, object, type, eval->at);
-    if (init == NULL) return NULL;
+    if (object != NULL) object = instance_number(eval, object);
+    Value *init = object != NULL ? stage_typed(eval, object, type, eval->at) : NULL;
+    if (object != NULL && init == NULL) return NULL;
     const Type *var = type_var(eval->builder.kernel->types, type);
-    Op *op = build_op(&eval->builder, OP_var, 1, &init, 1, &var);
+    Op *op = build_op(&eval->builder, OP_var, object != NULL ? 1 : 0, &init, 1, &var);
     op->results[0].name = name;
     Object *cell = object_new(eval, OBJECT_CELL);
     cell->as.ir.var = op->results;
@@ -235,10 +242,61 @@ typedef struct Maker {
 
 static Object *make_parts(const Maker *maker, Object *object, const ObjectVec *nexts, int depth);
 
+static Object *no_variable(const Maker *maker, const Object *object)
+{
+    Eval *eval = maker->eval;
+    FAIL(eval, no_variable, eval->at, maker->binding->name, object_describe(eval, object));
+    diag_note(eval->session->diags, maker->binding->at, "it was bound here");
+    return NULL;
+}
+
+/* That one of them that says most: what is there before what is not, staged before known. */
+static Object *model_of(Eval *eval, const ObjectVec *nexts)
+{
+    Object *model = nexts->data[0];
+    for (size_t i = 1; i < nexts->count; i++) {
+        Object *next = nexts->data[i];
+        const bool comes = object_is_absent(model) && !object_is_absent(next);
+        if (comes || (object_is_known(eval, model) && !object_is_known(eval, next) &&
+                      !object_is_absent(next)))
+            model = next;
+    }
+    return model;
+}
+
+/* What has no value before the loop that is staged next, and will have one of these in it. */
+static Object *make_unset(const Maker *maker, const ObjectVec *nexts, int depth)
+{
+    Eval *eval = maker->eval;
+    if (depth > KNOWN_DEPTH) return FAIL(eval, recursion, eval->at, KNOWN_DEPTH);
+    if (nexts->count == 0 || !eval_works(eval, WORK_OF_STAGED, eval->at)) return NULL;
+    Object *model = model_of(eval, nexts);
+    if (object_is_known(eval, model) && is_unchanged(eval, model, nexts)) return model;
+    const Object *parts = object_parts(eval, model);
+    const Type *type = parts == NULL ? variable_type(eval, model, nexts) : NULL;
+    if (parts == NULL && type == NULL) return no_variable(maker, model);
+    if (parts == NULL) return make_cell(eval, type, NULL, maker->binding->name);
+    Object *made = parts_new(eval, parts);
+    for (uint32_t i = 0; i < parts->as.list.count; i++) {
+        ObjectVec part_nexts = part_of_each(eval, nexts, parts, i);
+        Object *part = make_unset(maker, &part_nexts, depth + 1);
+        if (part == NULL) return NULL;
+        list_append(eval, made, part);
+    }
+    return made;
+}
+
+static bool any_present(Eval *eval, const ObjectVec *nexts)
+{
+    return nexts->count > 0 && !object_is_absent(model_of(eval, nexts));
+}
+
 static Object *make_part(const Maker *maker, Object *object, const ObjectVec *nexts, int depth)
 {
     Eval *eval = maker->eval;
     if (is_unchanged(eval, object, nexts)) return object;
+    if (object_is_absent(object) && any_present(eval, nexts))
+        return make_unset(maker, nexts, depth);
     if (object_parts(eval, object) != NULL) return make_parts(maker, object, nexts, depth + 1);
     const Type *type = variable_type(eval, object, nexts);
     if (type != NULL) return make_cell(eval, type, object, maker->binding->name);
@@ -266,27 +324,25 @@ static Object *make_parts(const Maker *maker, Object *object, const ObjectVec *n
 
 bool binding_make_variable(Eval *eval, Binding *binding, Object *next)
 {
-    Object *object = binding_get(eval, binding, eval->at);
-    if (object == NULL) return false;
+    Object *object = binding->object != NULL ? binding_get(eval, binding, eval->at) : NULL;
+    if (object == NULL && binding->object != NULL) return false;
+    const Maker maker = {eval, binding};
     ObjectVec nexts = {0};
     Map seen = {0};
     collect(eval, next, &seen, &nexts);
     Object *made = NULL;
-    if (object_parts(eval, object) != NULL) {
-        const Maker maker = {eval, binding};
+    if (object == NULL || (object_is_absent(object) && any_present(eval, &nexts))) {
+        made = make_unset(&maker, &nexts, 0);
+    } else if (object_parts(eval, object) != NULL) {
         made = make_parts(&maker, object, &nexts, 0);
-        if (made == NULL) return false;
     } else {
         const Type *type = variable_type(eval, object, &nexts);
-        if (type == NULL) {
-            FAIL(eval, no_variable, eval->at, binding->name, object_describe(eval, object));
-            diag_note(eval->session->diags, binding->at, "it was bound here");
-            return false;
-        }
-        made = make_cell(eval, type, object, binding->name);
-        if (made == NULL) return false;
-        if (type_is_tile(type)) made->kind = OBJECT_TILE;
+        made = type != NULL ? make_cell(eval, type, object, binding->name)
+                            : no_variable(&maker, object);
     }
+    if (made == NULL) return false;
+    if (made->kind == OBJECT_CELL && type_is_tile(made->as.ir.var->type->content))
+        made->kind = OBJECT_TILE;
     binding_note(eval, binding);
     binding->object = made;
     binding->variable = true;
@@ -329,6 +385,7 @@ static bool write_cell(const Writer *writer, Value *var, Object *object)
 {
     Eval *eval = writer->eval;
     const Type *type = var->type->content;
+    object = instance_number(eval, object);
     bool fits = object_is_number(object);
     if (object_is_staged(object)) {
         Value *value = stage_value(eval, object);
@@ -342,6 +399,8 @@ static bool write_cell(const Writer *writer, Value *var, Object *object)
     build2(&eval->builder, OP_var_set, var, value);
     return true;
 }
+
+static bool write_part(const Writer *writer, Object **held, Object *object);
 
 /* Before the region at that depth of control that is open. */
 static Builder builder_outside(const Eval *eval, int control)
@@ -372,11 +431,48 @@ static bool widen(const Writer *writer, Object **part, Object *object)
     return write_cell(writer, cell->as.ir.var, object);
 }
 
+/* What was not there comes: it becomes variables; the loop that is being staged begins anew. */
+static bool fill(const Writer *writer, Object **held, Object *object)
+{
+    Eval *eval = writer->eval;
+    const int control = writer->binding->control;
+    const Maker maker = {eval, writer->binding};
+    ObjectVec nexts = {0};
+    vec_push(eval->arena, &nexts, object);
+    Builder saved = eval->builder;
+    eval->builder = builder_outside(eval, control);
+    Object *made = make_unset(&maker, &nexts, 0);
+    eval->builder = saved;
+    if (made == NULL) return false;
+    *held = made;
+    for (LoopTrial *trial = eval->trial; trial != NULL; trial = trial->outer)
+        if (trial->control == control) trial->again = true;
+    return write_part(writer, held, object);
+}
+
+/* What was there goes: zeros are left, and no address. */
+static bool clear(const Writer *writer, const Object *held)
+{
+    Eval *eval = writer->eval;
+    for (uint32_t i = 0; object_is_sequence(held) && i < held->as.list.count; i++)
+        if (!clear(writer, held->as.list.items[i])) return false;
+    if (held->kind != OBJECT_CELL) return true;
+    Value *var = held->as.ir.var;
+    const Type *type = var->type->content;
+    Value *zero = type->kind == TYPE_POINTER
+                      ? build_null(&eval->builder, type)
+                      : stage_typed(eval, object_int(eval, 0), type, writer->at);
+    if (zero != NULL) build2(&eval->builder, OP_var_set, var, zero);
+    return zero != NULL;
+}
+
 static bool write_part(const Writer *writer, Object **held, Object *object)
 {
     Eval *eval = writer->eval;
     if ((*held)->kind == OBJECT_CELL) return write_cell(writer, (*held)->as.ir.var, object);
     if (objects_same(eval, *held, object)) return true;
+    if (object_is_absent(object) && !object_is_absent(*held)) return clear(writer, *held);
+    if (object_is_absent(*held) && !object_is_absent(object)) return fill(writer, held, object);
     if (!eval_works(eval, WORK_OF_STAGED, writer->at)) return false;
     if (!object_is_sequence(*held) || !(*held)->as.list.has_cells) {
         if (object_parts(eval, *held) == NULL) return widen(writer, held, object);

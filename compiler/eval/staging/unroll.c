@@ -90,7 +90,7 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
 {
     const NodeWhile *node = NODE_AS(While, unrolling->node);
     Op *before = latest_op(eval);
-    Object *test = eval_expr(eval, node->test);
+    Object *test = object_condition(eval, eval_expr(eval, node->test));
     bool truth;
     eval_move_to(eval, node->test);
     if (test == NULL) return FLOW_ERROR;
@@ -204,7 +204,34 @@ static bool is_loop_of_python(Eval *eval, const NodeFor *loop, const Object *ran
            range_count(range, &count) && count <= MOST && is_of_python(eval);
 }
 
-/* A function whose attribute __unroll__ names something wants loops that call it unrolled. */
+/* What a call in a loop's body, of what begins so, says of names that the loop binds. */
+typedef struct CallSearch {
+    Eval *eval;
+    const char *prefix;
+    Map bound;
+    bool called; /* within such a call */
+    bool found;
+} CallSearch;
+
+static void note_bound(void *context, Name name)
+{
+    CallSearch *search = context;
+    map_set(search->eval->arena, &search->bound, name, search);
+}
+
+static void search_call(void *context, const Node *node)
+{
+    CallSearch *search = context;
+    const bool outer = search->called;
+    search->called |= node_is_call_of(node, search->prefix);
+    search->found |= search->called && node->kind == NODE_Name &&
+                     map_has(&search->bound, NODE_AS(Name, node)->id);
+    if (!search->found) node_visit_children(node, search_call, search);
+    search->called = outer;
+}
+
+/* A function whose attribute __unroll__ names something wants loops unrolled whose names are given
+ * to it. */
 static bool must_unroll(Eval *eval, const NodeFor *loop, const Object *range)
 {
     if (!object_is_known(eval, range->as.range.start) ||
@@ -213,7 +240,11 @@ static bool must_unroll(Eval *eval, const NodeFor *loop, const Object *range)
         return false;
     if (is_loop_of_python(eval, loop, range)) return true;
     const Object *said = said_of(eval, eval->frame->function, "__unroll__");
-    return said != NULL && said->kind == OBJECT_TEXT && node_calls(&loop->base, said->as.text.data);
+    if (said == NULL || said->kind != OBJECT_TEXT) return false;
+    CallSearch search = {.eval = eval, .prefix = said->as.text.data};
+    names_bound(eval, &loop->base, note_bound, &search);
+    for (uint32_t i = 0; i < loop->body.count; i++) search_call(&search, loop->body.items[i]);
+    return search.found;
 }
 
 Flow run_for(Eval *eval, const Node *node)

@@ -174,6 +174,7 @@ typedef struct Merge {
     Span at[2];
     /* Set while what the way has left to is being staged: nobody there reads this value. */
     const bool *left[2];
+    bool any[2];     /* what a way without a value has there is not told */
     bool alone;      /* the second way is never taken, or nobody sees that it was */
     uint64_t before; /* clock of the older value, if one of the values is it; else UINT64_MAX */
     Binding *binding;

@@ -58,11 +58,14 @@ Object *record_with_item(Eval *eval, Object *record, Object *index, Object *valu
 
 /* ---- names ---- */
 
-static bool is_reference(Eval *eval, const Object *record)
+static bool is_reference(const Object *record)
 {
-    const Object *said =
-        class_find(record->as.list.class, intern_text(eval->session->names, "__reference__"));
-    return said == eval->yes;
+    return class_says(record->as.list.class, "__reference__");
+}
+
+bool object_is_absent(const Object *object)
+{
+    return object_is_record(object) && class_says(object->as.list.class, "__absent__");
 }
 
 typedef struct Hold {
@@ -95,7 +98,7 @@ static Object *hold_part(Hold *hold, Object *part, bool keeps)
     Eval *eval = hold->eval;
     if (part->kind != OBJECT_TUPLE)
         return keeps ? eval->ops->object_keep(eval, part) : eval->ops->object_hold(eval, part);
-    if (object_is_record(part)) keeps = keeps || is_reference(eval, part);
+    if (object_is_record(part)) keeps = keeps || is_reference(part);
     Object *made = map_get(&hold->made[keeps], part);
     if (made != NULL) return made;
     if (stack_is_low()) return FAIL(eval, recursion, eval->at, CALL_LIMIT), part;
@@ -107,5 +110,5 @@ static Object *hold_part(Hold *hold, Object *part, bool keeps)
 Object *record_hold(Eval *eval, Object *record, bool temporaries)
 {
     Hold hold = {.eval = eval};
-    return with_parts(&hold, record, temporaries || is_reference(eval, record));
+    return with_parts(&hold, record, temporaries || is_reference(record));
 }

@@ -84,8 +84,10 @@ typedef struct LoopTrial {
     /* bindings older than this that are read need a variable if they are written too */
     uint64_t start;
     Map reads;
-    int control; /* depth of run-time control around it */
-    bool again;  /* what was staged is not what the loop does */
+    Map lacking;        /* bindings that were read where a way gave them no value (merge.c) */
+    const Frame *frame; /* whose loop it is */
+    int control;        /* depth of run-time control around it */
+    bool again;         /* what was staged is not what the loop does */
     struct LoopTrial *outer;
 } LoopTrial;
 

@@ -531,6 +531,15 @@ static bool container_truth(Eval *eval, Object *object, bool *out)
     return true;
 }
 
+Object *object_condition(Eval *eval, Object *object)
+{
+    if (object == NULL || eval->staging == NULL || object_class(object) == NULL) return object;
+    Object *method = special_method(eval, object, "__bool__");
+    if (method == NULL) return object;
+    Object *result = eval->ops->call_simple(eval, method, 1, &object, eval->at);
+    return result == NULL || object_is_staged(result) ? result : object;
+}
+
 bool object_truth(Eval *eval, Object *object, bool *out)
 {
     if (object_is_record(object)) return container_truth(eval, object, out);

@@ -117,6 +117,8 @@ Object *record_field(Eval *eval, const Object *record, Name name);
 /* Like it, but for one thing: an item or a part by name. NULL: reported. */
 Object *record_with_item(Eval *eval, Object *record, Object *index, Object *value, Span at);
 Object *record_with_field(Eval *eval, Object *record, Name name, Object *value, Span at);
+/* A record whose class says `__absent__`: it stands for a value that is not there. */
+bool object_is_absent(const Object *object);
 /* As a name keeps it: with register tiles of its own, unless its class is a `__reference__`. */
 Object *record_hold(Eval *eval, Object *record, bool temporaries);
 
@@ -155,6 +157,9 @@ void object_print(Eval *eval, const Object *object, TextStyle style, Buf *out);
 const char *object_repr(Eval *eval, const Object *object); /* in the arena */
 /* Truth of a compile-time value; false: reported. */
 bool object_truth(Eval *eval, Object *object, bool *out);
+/* As a condition takes it: what its __bool__ gives if the run tells that; any other object is
+ * itself. NULL: reported. */
+Object *object_condition(Eval *eval, Object *object);
 /* Whether it is what __len__ may return. False: reported. */
 bool length_is_fit(Eval *eval, const Object *length, Span at);
 /* Of a call's results: an int that fits, else reported as `what`. */

@@ -48,6 +48,7 @@ static void take_back(Promotion *promotion, size_t changes)
 /* What a variable holds that nobody has set: a zero, so that no path is undefined. */
 static Value *default_value(Builder *builder, const Type *type)
 {
+    if (type->kind == TYPE_POINTER) return build_null(builder, type);
     if (type->kind != TYPE_SCALAR && type->kind != TYPE_TILE) return NULL;
     Value *zero = dtype_is_float(type->dtype) ? build_number(builder, type->dtype, 0.0)
                                               : build_const(builder, type->dtype, 0);
