@@ -91,6 +91,17 @@ static Flow update_by_class(Eval *eval, const NodeAugAssign *node, Object *metho
                : FLOW_ERROR;
 }
 
+/* `a[i][j] += x`: a part of an element, where the run tells which, of an array whose class says how
+ * such are updated. */
+static bool update_part(Eval *eval, Operator operator, const Slot * place, Object *operand, Span at,
+                        bool *good)
+{
+    const char *op = operator_text(operator);
+    return place != NULL && place->whole != NULL &&
+           eval->ops->slot_part(eval, place, "__update_part__", object_text(eval, op, strlen(op)),
+                                operand, at, good);
+}
+
 /* An element of memory, or a part of one: of an array whose class says how elements are updated. */
 static bool is_in_memory(Eval *eval, const Slot *place)
 {
@@ -139,6 +150,7 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const 
     if (old->kind == OBJECT_LIST && n->op == OPERATOR_Add)
         return extend_list(eval, old, operand, at);
     bool good;
+    if (update_part(eval, n->op, place, operand, at, &good)) return good ? FLOW_NEXT : FLOW_ERROR;
     if (is_in_memory(eval, place) &&
         eval->ops->element_update(eval, n->op, old, operand, at, &good))
         return good ? FLOW_NEXT : FLOW_ERROR;

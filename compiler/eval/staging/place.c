@@ -118,9 +118,50 @@ static bool replace_root(Eval *eval, const Slot *slot, Object *old, Object *valu
     return call_simple(eval, method, 4, given, at) != NULL;
 }
 
+/* ---- parts that only the run tells ---- */
+
+static bool is_computed(const Object *index)
+{
+    if (object_is_staged(index)) return true;
+    for (uint32_t i = 0; object_is_sequence(index) && i < index->as.list.count; i++)
+        if (is_computed(index->as.list.items[i])) return true;
+    return false;
+}
+
+/* From the root's element to the part: fields by their names, and indices. */
+static void list_path(Eval *eval, const Slot *slot, Object *path)
+{
+    if (slot->whole == NULL) return;
+    list_path(eval, slot->whole, path);
+    list_append(eval, path,
+                slot->field != NULL ? object_text(eval, slot->field, strlen(slot->field))
+                                    : slot->index);
+}
+
+bool slot_part(Eval *eval, const Slot *slot, const char *name, Object *op, Object *value, Span at,
+               bool *good)
+{
+    bool computed = false;
+    for (const Slot *part = slot; part->whole != NULL; part = part->whole)
+        computed |= part->index != NULL && is_computed(part->index);
+    const Slot *root = root_of(slot);
+    Object *method = computed && root->memory != NULL && root->index != NULL
+                         ? special_method(eval, root->memory, name)
+                         : NULL;
+    if (method == NULL) return false;
+    Object *path = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    list_path(eval, slot, path);
+    Object *given[] = {root->memory, root->index, path, value, op};
+    const Object *done = call_simple(eval, method, op != NULL ? 5 : 4, given, at);
+    *good = done != NULL;
+    return done != eval->no;
+}
+
 bool slot_write(Eval *eval, const Slot *slot, Object *value, Span at)
 {
     if (slot->whole == NULL) return write_root(eval, slot, value, at);
+    bool good;
+    if (slot_part(eval, slot, "__put_part__", NULL, value, at, &good)) return good;
     const Slot *root = root_of(slot);
     Object *old = read_root(eval, root, at);
     value = old != NULL ? root_with(eval, slot, old, value, at) : NULL;

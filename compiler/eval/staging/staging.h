@@ -103,6 +103,10 @@ Flow stage_assertion(Eval *eval, const NodeAssert *node, Object *test);
 /* ---- place.c ---- */
 
 Object *slot_read(Eval *eval, const Slot *slot, Span at);
+/* Whether the array has done it by that method of its class: write value, or update by it, to a
+ * part of one of its elements which the run tells. *good: false: reported. */
+bool slot_part(Eval *eval, const Slot *slot, const char *method, Object *op, Object *value, Span at,
+               bool *good);
 bool slot_write(Eval *eval, const Slot *slot, Object *value, Span at); /* false: reported */
 /* What the target of an assignment names; its owner and index are evaluated. NULL: reported. */
 Slot *target_place(Eval *eval, const Node *target);
