@@ -334,6 +334,13 @@ Object *dtype_attribute_nbytes(Eval *eval, const Bound *bound)
     return object_int(eval, dtype_bytes(bound->values[0]->as.dtype));
 }
 
+/* What its elements are in C: ctypes.sizeof() asks it. */
+Object *dtype_attribute_type(Eval *eval, const Bound *bound)
+{
+    (void)eval;
+    return bound->values[0];
+}
+
 Object *dtype_attribute_lanes(Eval *eval, const Bound *bound)
 {
     (void)bound;
