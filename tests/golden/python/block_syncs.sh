@@ -1,6 +1,5 @@
 # Syncs of thread groups that the whole block comes to, by the options of jit and compile: how many arrivals a barrier waits for.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >syncs.py <<'END'
 import tilelang

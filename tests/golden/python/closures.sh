@@ -1,7 +1,6 @@
 # Warp's kernels that functions make: annotations are what they were there; structs whose arrays are missing; launches that are kept;
 # errors as Python's.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >closures.py <<'END'
 import numpy

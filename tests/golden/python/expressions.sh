@@ -1,6 +1,5 @@
 # TileLang's functions of variables outside of kernels have types there, and refuse what they refuse in kernels; what a kernel's text
 # may not be is refused where it is defined; a kernel's source is its PTX, on the emulator, too.
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >expressions.py <<'END'
 import tilelang

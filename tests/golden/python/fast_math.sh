@@ -1,6 +1,5 @@
 # Fast math of kernels in Python: what TileLang's and Warp's options say, and when they change.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >lazy.py <<'END'
 import tilelang
@@ -9,12 +8,17 @@ import tilelang.language as T
 FAST = {tilelang.PassConfigKey.TL_ENABLE_FAST_MATH: True}
 
 
+@T.macro
+def compute(A, B):
+    for i in T.Parallel(32):
+        B[i] = T.exp(A[i]) / T.sqrt(A[i])
+
+
 def body():
     @T.prim_func
     def main(A: T.Tensor((32,), "float32"), B: T.Tensor((32,), "float32")):
         with T.Kernel(1, threads=32):
-            for i in T.Parallel(32):
-                B[i] = T.exp(A[i]) / T.sqrt(A[i])
+            compute(A, B)
 
     return main
 
@@ -22,16 +26,14 @@ def body():
 @tilelang.jit(pass_configs=FAST)
 def eager(A: T.Tensor((32,), "float32"), B: T.Tensor((32,), "float32")):
     with T.Kernel(1, threads=32):
-        for i in T.Parallel(32):
-            B[i] = T.exp(A[i]) / T.sqrt(A[i])
+        compute(A, B)
 
 
 @tilelang.jit
 def annotated(A: T.Tensor((32,), "float32"), B: T.Tensor((32,), "float32")):
     T.annotate_pass_configs(FAST)
     with T.Kernel(1, threads=32):
-        for i in T.Parallel(32):
-            B[i] = T.exp(A[i]) / T.sqrt(A[i])
+        compute(A, B)
 
 
 kernels = {

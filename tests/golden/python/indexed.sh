@@ -1,6 +1,5 @@
 # Warp's indexed arrays in a Python program: made of arrays, taken by kernels, filled, sliced, moved with structs.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >indexed.py <<'END'
 import numpy

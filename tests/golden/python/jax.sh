@@ -1,6 +1,5 @@
 # JAX's arrays: what a kernel returns is one of them, on the call's device.
 needs jax
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP" || exit
 cat >use.py <<'END'
 import jax.numpy as jnp

@@ -1,6 +1,5 @@
 # Kernels of a source file, and of an object in a shared library under the module that --emit=python writes, on numpy's arrays.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >kernels.tile <<'END'
 import tilus

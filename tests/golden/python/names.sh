@@ -1,6 +1,5 @@
 # Names of the originals that there is nothing for are errors where they are used; element types that only arrays have; options of passes.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >names.py <<'END'
 import tilelang.language as T

@@ -1,6 +1,5 @@
 # A program of each dialect, on numpy's arrays and the emulator: closures, values that Python computed, results, gradients.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cat >"$TMP/lazy.py" <<'END'
 import argparse
 

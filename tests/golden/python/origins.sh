@@ -1,7 +1,6 @@
 # Parts of a system's own package that are kernels are taken from where it is installed, or from a folder that is named; without it they are
 # absent. Numbers are converted by the kernel there, addresses are arguments.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 mkdir -p own/tilus/kernels
 echo 'raise ImportError("this is not to be imported")' >own/tilus/__init__.py

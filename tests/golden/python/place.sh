@@ -1,6 +1,5 @@
 # Where arrays are, as for a GPU: what a kernel gives is made there even if it takes no arrays; the host's arrays are refused.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 python3 - <<'END'
 import numpy

@@ -1,7 +1,6 @@
 # pytest by `tilec test`: tests of the dialects' own kind, of numpy's arrays.
 needs numpy
 needs pytest
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >test_copy.py <<'END'
 import numpy

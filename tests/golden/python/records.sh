@@ -1,6 +1,5 @@
 # Dataclasses of a program that its kernels are given, with what they inherit and their properties.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >use.py <<'END'
 from dataclasses import dataclass, replace

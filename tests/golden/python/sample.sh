@@ -1,7 +1,6 @@
 # samples/python, by numpy on the emulator: a program, its tests and its benchmark in one file; statements over the kernels of a .tile file.
 needs numpy
 needs pytest
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cp "$TILE_ROOT"/samples/python/softmax.py "$TILE_ROOT"/samples/python/swish.tile "$TMP"
 cd "$TMP" || exit
 python3 -m tilec run softmax.py

@@ -1,7 +1,6 @@
 # What programs ask for around TileLang's kernels: layouts, counted operations, the GPU, tensors for a search, kernels for the host, None
 # for a tensor.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >around.py <<'END'
 import tilelang

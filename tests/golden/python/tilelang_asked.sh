@@ -1,6 +1,6 @@
 # A kernel that allocates by an extent of its tensors' is compiled for each extent that calls have.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat >"$TMP/asked.py" <<'P'
 import numpy
 import tilelang

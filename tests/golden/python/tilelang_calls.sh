@@ -1,7 +1,6 @@
 # What calls of TileLang's kernels give besides arrays: addresses, and nothing for tensors that a simplified kernel has no use for; kernels
 # that functions without a name are around.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 mkdir -p lib/elsewhere program
 touch lib/elsewhere/__init__.py

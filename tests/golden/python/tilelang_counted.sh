@@ -1,5 +1,5 @@
 # TileLang's Analyzer: what is counted around regions that begin where others end.
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat >"$TMP/counted.py" <<'P'
 from tilelang.tools import Analyzer
 

@@ -1,7 +1,6 @@
 # What TileLang's programs compile for a processor of the host: a block that does not say has one thread, so what threads do alike is done once;
 # its arrays may be large, and products are those of its numbers.
 needs numpy torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cat >"$TMP/host.py" <<'END'
 import numpy
 import tilelang

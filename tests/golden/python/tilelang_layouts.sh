@@ -1,5 +1,5 @@
 # What programs look at of TileLang's layouts, and of TVM, outside of kernels: swizzled places, numbers of places, options in force.
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat >"$TMP/layouts.py" <<'P'
 import tilelang
 from tilelang.layout import Layout

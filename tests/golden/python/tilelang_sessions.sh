@@ -1,5 +1,5 @@
 # Sessions of a profiler around kernels whose ranges are empty: what programs ask of them is Python's.
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat >"$TMP/sessions.py" <<'P'
 import os
 

@@ -1,6 +1,6 @@
 # Addresses in the place of pointers of Tilus's scripts, as tensor.data_ptr() gives them, beside arrays.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat >"$TMP/addresses.py" <<'P'
 import numpy
 import tilus

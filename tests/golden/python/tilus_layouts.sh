@@ -1,5 +1,5 @@
 # What programs compute with Tilus's layouts and types outside of kernels, by the names of modules that are functions of the module above, too.
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat >"$TMP/layouts.py" <<'P'
 from tilus.ir.layout import register_layout as first
 from tilus.ir.layout.global_layout import GlobalLayout

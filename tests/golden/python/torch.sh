@@ -1,6 +1,5 @@
 # torch's tensors: "cuda" is the emulator's memory, results are tensors, types that numpy lacks, a benchmark.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >use.py <<'END'
 import tilelang

@@ -1,6 +1,5 @@
 # A kernel as torch's operator, with its gradient, as samples/python has it.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cp "$TILE_ROOT"/samples/python/torch_operator.py "$TILE_ROOT"/samples/python/swish.tile "$TMP"
 cd "$TMP" || exit
 "$TILEC" swish.tile --emit=obj,python --arch=emulator -o swish.o || exit

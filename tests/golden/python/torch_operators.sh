@@ -1,6 +1,5 @@
 # Operators of a program's own on a machine without a GPU: torch calls them back, within torch.compile's tables, and in gradients.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >use.py <<'END'
 import tilelang

@@ -1,6 +1,5 @@
 # Warp's shim: what annotations say by subscripts, the extents of launches, options of modules.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >annotations.py <<'END'
 from typing import Any, Literal, TypeVar

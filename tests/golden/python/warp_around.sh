@@ -1,7 +1,7 @@
 # What lies around Warp's launches: captures of another library's, gradients in memory of other strides, kernels that are forgotten, streams,
 # names of devices.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import warp as wp
 

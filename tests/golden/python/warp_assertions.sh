@@ -1,7 +1,7 @@
 # Assertions of Warp's kernels, by the module's mode: in release mode nobody checks them; in debug mode they are checked, and what fails
 # in a kernel of a processor ends the process.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD TILE_DEVICE=emulator
+export TILE_DEVICE=emulator
 cd $TMP
 cat >checked.py <<'END_PY'
 import sys

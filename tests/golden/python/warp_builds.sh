@@ -1,6 +1,5 @@
 # Warp's shim: modules that are loaded, what is known of their kernels, kernels whose files are gone or others, options of kernels.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >builds.py <<'END'
 import importlib.util

@@ -1,6 +1,6 @@
 # What torch does while a graph of Warp's is captured: it is a part of the graph, and done when that is launched.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD TILE_DEVICE=emulator
+export TILE_DEVICE=emulator
 cd $TMP
 cat >captured.py <<'END_PY'
 import torch

@@ -1,7 +1,7 @@
 # Captures of several streams: which operations wait for which, what is done at once, pauses, allocations; which memory a launch reaches,
 # events, and files that hold what was allocated meanwhile by its size alone.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >captures.py <<'END'
 import numpy

@@ -1,6 +1,6 @@
 # Colors for a graph's nodes by both orders, groups of one color made alike in size, and what is refused, to C, too.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import numpy as np
 import warp as wp

@@ -1,6 +1,6 @@
 # Warp's shim: constants with a type are in kernels what the type has of them.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD TILE_DEVICE=emulator
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >constants.py <<'END'
 import warp as wp

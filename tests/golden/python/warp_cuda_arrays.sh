@@ -1,6 +1,6 @@
 # What the driver is asked for textures: arrays, copies, texture objects and surfaces, by a driver that has texels in the host's memory.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat > driver.c <<'C'
 #include <stdio.h>

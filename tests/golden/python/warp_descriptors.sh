@@ -1,6 +1,6 @@
 # Arrays whose class is the program's, which describes them to C itself: kernels work on what it says, and what is wrong of it is said.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import ctypes
 import numpy as np

@@ -1,7 +1,6 @@
 # Deterministic kernels of Warp's: gradients that are added up from the first thread on, and what is refused of a text, of arrays that share memory,
 # and of a way back.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >determinism.py <<'END'
 import numpy

@@ -1,6 +1,6 @@
 # Devices of Warp in Python: kernels for the CPU, memory, DLPack, Jacobians, graphs in files; rows and bits that threads meet at.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import warp as wp
 import numpy as np

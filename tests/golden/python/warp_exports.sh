@@ -1,7 +1,7 @@
 # Graphs in files with the code of their modules beside them, and the texts that it was made of; what was damaged is refused, what was
 # there before stays if nothing new can be put there, and C loads it from bytes.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >exports.py <<'END'
 import ctypes

@@ -1,7 +1,6 @@
 # Warp's graphs: what is captured is done when the graph is launched, branches and loops on the device's values, gradients and copies included;
 # a part of Warp's own package that is on the path.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 mkdir -p own/warp/optim
 printf 'import warp\nimport warp.sparse as sparse\nkind = warp.array | sparse.BsrMatrix | sparse.Other\n' >own/warp/optim/__init__.py

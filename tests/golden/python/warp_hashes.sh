@@ -1,6 +1,5 @@
 # Warp's shim: what hashes of modules depend on, what is compiled of them in an order of its own, options that are resolved with them.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >hashes.py <<'END'
 import itertools

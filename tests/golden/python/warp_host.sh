@@ -1,7 +1,6 @@
 # What a program of Warp's does in Python around its kernels: functions of kernels on values, sorts and sums of arrays, gradients of
 # copies and those that are retained, reads before writes; and the slopes of functions where numbers are special.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >host.py <<'END'
 import contextlib

@@ -1,6 +1,6 @@
 # Warp's arrays as JAX's and the other way, types and devices of both.
 needs jax
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >use.py <<'END'
 import jax

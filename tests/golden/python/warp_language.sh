@@ -1,6 +1,5 @@
 # What programs of Warp's use of the language beside arithmetic, by its own names: each as the tests of such programs have it.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >language.py <<'END'
 import enum

@@ -1,6 +1,5 @@
 # Warp's shim: kernels of modules of their own, loggers, limits of launches, values of the host's that have types, files written anew.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >modules.py <<'END'
 import importlib

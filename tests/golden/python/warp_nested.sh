@@ -1,7 +1,7 @@
 # Arrays of structs whose fields are arrays: what the host sees of them, what kernels read and write, which fields are None, and the
 # layout of structs in structs, as C pads them.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >nested.py <<'END'
 import numpy

@@ -1,7 +1,6 @@
 # Values of the running program's other modules: numbers and enums that come from modules which the compiler has no text of are what
 # the program has computed, in whatever module a kernel's functions find them.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 mkdir -p physics/parts
 cat >host_engine.py <<'END'

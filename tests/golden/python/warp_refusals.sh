@@ -1,6 +1,5 @@
 # Warp's shim: what Warp refuses, in the words that programs look for.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >refusals.py <<'END'
 from typing import Any

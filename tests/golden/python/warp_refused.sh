@@ -1,6 +1,5 @@
 # What Warp refuses of tiles, functions that are mapped and copies in a capture, with its words; sums into tiles that are stretched; old names.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >refused.py <<'END'
 import ctypes

@@ -1,7 +1,7 @@
 # Snippets of C++ (wp.func_native) in programs that run in Python: made in functions, defined again under their name, with gradients,
 # written to by reference, refused.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD TILE_DEVICE=emulator
+export TILE_DEVICE=emulator
 cd $TMP
 cat >snippets.py <<'END_PY'
 import warp as wp

@@ -1,7 +1,7 @@
 # What warp.sparse has its runtime for: topologies of triplets and of transposed matrices, counted rows and pruned zeros included; arrays that
 # are None where functions of one name take arrays; memory that a saved graph sees twice.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >sparse.py <<'END'
 import ctypes

@@ -1,6 +1,5 @@
 # Warp's shim: wp.static() is Python's, evaluated once, where a kernel is declared; what is known of kernels' texts.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >statics.py <<'END'
 import ast

@@ -1,6 +1,6 @@
 # What a tape of Warp's has of its launches, as a list that a program may change, and as a diagram.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import warp as wp
 

@@ -1,6 +1,6 @@
 # Textures of Warp: what their texels are read as, between and outside of them, at mip levels, in structs and arrays; copies; gradients.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import numpy as np
 import warp as wp

@@ -1,6 +1,5 @@
 # How long what a program has a GPU do takes: kernels, copies and graphs, each for itself.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >timing.py <<'END'
 import contextlib

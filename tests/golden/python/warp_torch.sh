@@ -1,6 +1,5 @@
 # Warp's shim with torch: tensors of one vector, and descriptors of C, of which a kernel takes what it needs.
 needs torch
-export PYTHONPATH=$TILE_ROOT/python TILE_LIBRARIES=$TILE_BUILD
 cd "$TMP"
 cat >vectors.py <<'END'
 import torch

@@ -1,6 +1,6 @@
 # Arrays of Warp's on the host's side: strides that are asked for, views as other elements, rows and columns of matrices; and what is refused.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat > views.py <<'END'
 import typing

@@ -1,7 +1,7 @@
 # Launches of more threads than a number of 32 bits holds: the same kernels with extents of 64 bits, here of few threads; and which of the two a
 # launch is of.
 needs numpy
-export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
+export TILE_DEVICE=emulator
 cd "$TMP"
 cat >wide.py <<'END'
 import numpy
