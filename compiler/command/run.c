@@ -165,14 +165,6 @@ static bool refuse_array(const Runner *runner, Span at, const Parameter *paramet
     return false;
 }
 
-/* The tensor whose address the parameter is, or NULL. */
-static const Tensor *tensor_of(const Kernel *kernel, int parameter)
-{
-    for (int i = 0; i < kernel->tensor_count; i++)
-        if (kernel->tensors[i].pointer == parameter) return &kernel->tensors[i];
-    return NULL;
-}
-
 static bool is_stride(const Kernel *kernel, int parameter)
 {
     for (int i = 0; i < kernel->tensor_count; i++)
@@ -216,7 +208,7 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
         element_encode(type->dtype, element, cell);
         return true;
     }
-    const Tensor *tensor = tensor_of(launch->kernel, index);
+    const Tensor *tensor = kernel_tensor_of(launch->kernel, index);
     if (tensor && tensor->is_result) return true; /* its address is not known yet */
     if (value->kind != HOST_ARRAY) return refuse_kind(runner, launch->at, parameter, "an array");
     const Array *array = value->array;

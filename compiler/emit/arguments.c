@@ -4,18 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-static const Tensor *tensor_at(const Kernel *kernel, int pointer)
-{
-    for (int i = 0; i < kernel->tensor_count; i++)
-        if (kernel->tensors[i].pointer == pointer) return &kernel->tensors[i];
-    return NULL;
-}
-
 int entry_arguments(const Kernel *kernel, EntryArgument *out)
 {
     int count = 0;
     for (int i = 0; i < kernel_argument_count(kernel); i++) {
-        const Tensor *tensor = tensor_at(kernel, i);
+        const Tensor *tensor = kernel_tensor_of(kernel, i);
         if (tensor ? tensor->is_result
                    : kernel_tensor_has(kernel, i) || kernel_key_is_fixed(kernel, i))
             continue;

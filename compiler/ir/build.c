@@ -134,6 +134,13 @@ static bool extents_have(const Extent *extents, int rank, int parameter)
     return false;
 }
 
+const Tensor *kernel_tensor_of(const Kernel *kernel, int parameter)
+{
+    for (int i = 0; i < kernel->tensor_count; i++)
+        if (kernel->tensors[i].pointer == parameter) return &kernel->tensors[i];
+    return NULL;
+}
+
 bool kernel_tensor_has(const Kernel *kernel, int parameter)
 {
     for (int i = 0; i < kernel->tensor_count; i++) {

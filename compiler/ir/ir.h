@@ -188,6 +188,8 @@ int kernel_workspace_count(const Kernel *kernel);
 int kernel_argument_count(const Kernel *kernel); /* parameters that the caller passes */
 /* A tensor of no strides whose extents are the caller's to fill in, before the next is added. */
 Tensor *kernel_add_tensor(Kernel *kernel, int pointer, int rank, Span span);
+/* The tensor whose address the parameter is; NULL: it is no such. */
+const Tensor *kernel_tensor_of(const Kernel *kernel, int parameter);
 bool kernel_tensor_has(const Kernel *kernel, int parameter); /* comes with a tensor */
 
 /* A key as the dialects write it: 128, 0.5, "fast", float16. */

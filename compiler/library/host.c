@@ -256,13 +256,6 @@ static bool encode_number(const Library *library, Span at, const Parameter *para
     return false;
 }
 
-static const Tensor *tensor_of(const Kernel *kernel, int parameter)
-{
-    for (int i = 0; i < kernel->tensor_count; i++)
-        if (kernel->tensors[i].pointer == parameter) return &kernel->tensors[i];
-    return NULL;
-}
-
 static bool check_array(const Library *library, const HostLaunch *launch, int index)
 {
     const Parameter *parameter = &launch->kernel->parameters[index];
@@ -271,7 +264,8 @@ static bool check_array(const Library *library, const HostLaunch *launch, int in
     if (value->kind != HOST_ARRAY) return refuse_kind(library, launch->at, parameter, "an array");
     const HostArray *is = &((const Shadow *)value->array)->is;
     /* the evaluator has looked at a tensor; a pointer to bytes takes any array */
-    if (tensor_of(launch->kernel, index) || wanted == DTYPE_u8 || dtype_holds(wanted, is->dtype))
+    if (kernel_tensor_of(launch->kernel, index) || wanted == DTYPE_u8 ||
+        dtype_holds(wanted, is->dtype))
         return true;
     diag_report(library->session->diags, DIAG_argument_dtype, launch->at, parameter->name,
                 dtype_user_name(is->dtype), dtype_user_name(wanted));
@@ -284,7 +278,7 @@ static bool encode_argument(const Library *library, const HostLaunch *launch, in
 {
     const Parameter *parameter = &launch->kernel->parameters[index];
     const HostValue *value = &launch->arguments[index];
-    const Tensor *tensor = tensor_of(launch->kernel, index);
+    const Tensor *tensor = kernel_tensor_of(launch->kernel, index);
     if (parameter->is_key) {
         *cell = parameter->text ? (uint64_t)(uintptr_t)parameter->text : (uint64_t)parameter->key;
         return true;

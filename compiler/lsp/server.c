@@ -29,18 +29,23 @@ static void answer_failure(Server *server, const json_t *id, const Failure *fail
 
 /* ---- lifecycle ---- */
 
+static bool has_word(const json_t *words, const char *word)
+{
+    size_t index;
+    json_t *one;
+    json_array_foreach(words, index, one)
+    {
+        const char *name = json_string_value(one);
+        if (name != NULL && strcmp(name, word) == 0) return true;
+    }
+    return false;
+}
+
 static Encoding choose_encoding(const json_t *params)
 {
     const json_t *general = json_object_get(json_object_get(params, "capabilities"), "general");
-    const json_t *offered = json_object_get(general, "positionEncodings");
-    size_t index;
-    json_t *one;
-    json_array_foreach(offered, index, one)
-    {
-        const char *name = json_string_value(one);
-        if (name != NULL && strcmp(name, "utf-8") == 0) return ENCODING_UTF8;
-    }
-    return ENCODING_UTF16;
+    return has_word(json_object_get(general, "positionEncodings"), "utf-8") ? ENCODING_UTF8
+                                                                            : ENCODING_UTF16;
 }
 
 /* Clients that do not say what they take get it. */
@@ -48,14 +53,7 @@ static bool takes_markdown(const json_t *params)
 {
     const json_t *client = json_object_get(json_object_get(params, "capabilities"), "textDocument");
     const json_t *formats = json_object_get(json_object_get(client, "hover"), "contentFormat");
-    size_t index;
-    json_t *one;
-    json_array_foreach(formats, index, one)
-    {
-        const char *name = json_string_value(one);
-        if (name != NULL && strcmp(name, "markdown") == 0) return true;
-    }
-    return json_array_size(formats) == 0;
+    return json_array_size(formats) == 0 || has_word(formats, "markdown");
 }
 
 enum { SYNC_INCREMENTAL = 2 };

@@ -318,32 +318,29 @@ Node *make_with(Parser *parser, Token keyword, Items *items, const Items *body)
 /* The same statement with the word before it. */
 Node *make_async(Parser *parser, Token keyword, Node *statement)
 {
-    switch ((int)statement->kind) {
-    case NODE_FunctionDef: {
-        NodeAsyncFunctionDef copy;
-        _Static_assert(sizeof copy == sizeof(NodeFunctionDef), "the two have the same fields");
-        memcpy(&copy, statement, sizeof copy);
-        copy.base.kind = NODE_AsyncFunctionDef;
-        copy.base.span.begin = keyword.begin;
-        return node_make(parser, &copy.base, sizeof copy);
-    }
-    case NODE_For: {
-        NodeAsyncFor copy;
-        _Static_assert(sizeof copy == sizeof(NodeFor), "the two have the same fields");
-        memcpy(&copy, statement, sizeof copy);
-        copy.base.kind = NODE_AsyncFor;
-        copy.base.span.begin = keyword.begin;
-        return node_make(parser, &copy.base, sizeof copy);
-    }
-    case NODE_With: {
-        NodeAsyncWith copy;
-        _Static_assert(sizeof copy == sizeof(NodeWith), "the two have the same fields");
-        memcpy(&copy, statement, sizeof copy);
-        copy.base.kind = NODE_AsyncWith;
-        copy.base.span.begin = keyword.begin;
-        return node_make(parser, &copy.base, sizeof copy);
-    }
-    }
+    union {
+        Node node;
+        NodeAsyncFunctionDef function;
+        NodeAsyncFor loop;
+        NodeAsyncWith with;
+    } copy;
+    static const struct {
+        NodeKind plain, async;
+        size_t size;
+    } ASYNC[] = {{NODE_FunctionDef, NODE_AsyncFunctionDef, sizeof(NodeAsyncFunctionDef)},
+                 {NODE_For, NODE_AsyncFor, sizeof(NodeAsyncFor)},
+                 {NODE_With, NODE_AsyncWith, sizeof(NodeAsyncWith)}};
+    _Static_assert(sizeof(NodeAsyncFunctionDef) == sizeof(NodeFunctionDef) &&
+                       sizeof(NodeAsyncFor) == sizeof(NodeFor) &&
+                       sizeof(NodeAsyncWith) == sizeof(NodeWith),
+                   "each two have the same fields");
+    for (size_t i = 0; i < sizeof ASYNC / sizeof *ASYNC; i++)
+        if (ASYNC[i].plain == statement->kind) {
+            memcpy(&copy, statement, ASYNC[i].size);
+            copy.node.kind = ASYNC[i].async;
+            copy.node.span.begin = keyword.begin;
+            return node_make(parser, &copy.node, ASYNC[i].size);
+        }
     ICE("a %s cannot be async", node_kind_name(statement->kind));
 }
 

@@ -300,6 +300,17 @@ const Parameter *memory_parameter(const Value *memory)
                : NULL;
 }
 
+bool op_may_change(const Op *op, const void *parameter)
+{
+    if (op->region_count || op_has(op, PURE | TERM) || !op_has(op, WRITES) ||
+        op->code == OP_shared_alloc || op->code == OP_local_alloc)
+        return false;
+    const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
+    if (!memory) return true;
+    const Parameter *written = memory_parameter(memory);
+    return memory->type->kind == TYPE_VIEW && (!parameter || !written || written == parameter);
+}
+
 static void add_bytes(Op *op, void *context)
 {
     *(int64_t *)context += type_bytes(op->results[0].type);

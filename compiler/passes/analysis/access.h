@@ -145,6 +145,9 @@ bool tma_store_part(const Op *store, int threads, int32_t part[2]);
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* Of a view; NULL: that, or not a view. */
 const Parameter *memory_parameter(const Value *memory);
+/* Whether that memory, or any of a view (NULL), may hold something else after the op, by this
+ * thread or by others that it meets or waits for. */
+bool op_may_change(const Op *op, const void *parameter);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */

@@ -148,7 +148,6 @@ bool settle_gradients(Kernel *kernel, const Target *target, Region *region);
 /* ---- memory.c ---- */
 
 /* That whose pointer is this parameter; NULL: it is by itself. */
-const Tensor *tensor_of(const Kernel *kernel, int pointer);
 
 /* Of an access of global memory; else NULL. */
 Value *view_of(const Op *op);

@@ -37,7 +37,7 @@ static void add_gradient(Grad *grad, int index)
     value->name = name;
     kernel->parameters[value->index].multiple = of.multiple;
     map_set(grad->arena, &grad->gradients, of.value, value);
-    const Tensor *tensor = tensor_of(kernel, index);
+    const Tensor *tensor = kernel_tensor_of(kernel, index);
     if (!tensor) return;
     const Tensor like = *tensor;
     Tensor *added = kernel_add_tensor(kernel, value->index, like.rank, of.span);

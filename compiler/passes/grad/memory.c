@@ -5,13 +5,6 @@
 
 /* ---- global memory ---- */
 
-const Tensor *tensor_of(const Kernel *kernel, int pointer)
-{
-    for (int i = 0; i < kernel->tensor_count; i++)
-        if (kernel->tensors[i].pointer == pointer) return &kernel->tensors[i];
-    return NULL;
-}
-
 Value *view_of(const Op *op)
 {
     Value *memory = op_memory(op);
@@ -64,7 +57,7 @@ static bool is_whole(const Grad *grad, const Value *view, const Value *parameter
     while (pointer->op && pointer->op->code == OP_ptr_cast) pointer = operand(pointer->op, pointer);
     if (pointer != parameter) return false;
     const Kernel *kernel = grad->kernel;
-    const Tensor *tensor = tensor_of(kernel, parameter->index);
+    const Tensor *tensor = kernel_tensor_of(kernel, parameter->index);
     const int bytes_of = tensor->dtype != view->type->dtype; /* the last dimension is another */
     for (int d = 0; d < tensor->rank - bytes_of && d < view->type->rank; d++) {
         const Extent *extent = &tensor->shape[d];

@@ -28,26 +28,11 @@ typedef struct Kept {
 
 /* ---- what may be kept ---- */
 
-/* Memory that blocks share may hold something else after it. */
-static bool may_write(const Kept *kept, const Op *op, const Parameter *parameter)
-{
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inside = op->regions[r]->first; inside; inside = op_next(inside))
-            if (may_write(kept, inside, parameter)) return true;
-    if (op->region_count || (op_info(op->code)->traits & (PURE | TERM)) || !op_has(op, WRITES) ||
-        op->code == OP_shared_alloc || op->code == OP_local_alloc)
-        return false;
-    const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
-    if (!memory) return true;
-    const Parameter *written = memory_parameter(memory);
-    return memory->type->kind == TYPE_VIEW && (!written || written == parameter);
-}
-
 /* Between two ops of a region, these among them. */
-static bool is_written(const Kept *kept, const Op *from, const Op *to, const Parameter *parameter)
+static bool is_written(const Op *from, const Op *to, const Parameter *parameter)
 {
     for (const Op *op = from; op; op = op == to ? NULL : op_next(op))
-        if (may_write(kept, op, parameter)) return true;
+        if (op_find_within(op, op_may_change, parameter)) return true;
     return false;
 }
 
@@ -133,12 +118,11 @@ static int64_t find_trip(const Op *first, At at, const Op *other)
 }
 
 /* All iterations of its loop load what the other one's have. */
-static bool loads_again(const Kept *kept, const Op *first, const Op *again)
+static bool loads_again(const Op *first, const Op *again)
 {
     Op *loop = first->parent->parent, *later = again->parent->parent;
     const Parameter *parameter = memory_parameter(operand(first, view));
-    if (!same_tiles(first, again) || !parameter || is_written(kept, loop, later, parameter))
-        return false;
+    if (!same_tiles(first, again) || !parameter || is_written(loop, later, parameter)) return false;
     const int64_t trips = loop_trips(later);
     for (int64_t trip = 0; trip < trips; trip++)
         if (find_trip(first, iteration(later, trip), again) < 0) return false;
@@ -237,7 +221,7 @@ static void compare_loads(const Kept *kept, Group *group, Op *loop, Op *later, i
     for (const Op *again = later->regions[0]->first; again; again = op_next(again)) {
         for (const Op *first = loop->regions[0]->first; first && may_keep(again);
              first = op_next(first)) {
-            if (!may_keep(first) || !loads_again(kept, first, again)) continue;
+            if (!may_keep(first) || !loads_again(first, again)) continue;
             if (!find_again(group, first)) {
                 *bytes += bytes_of(first);
                 add_load(kept, group, first, first);

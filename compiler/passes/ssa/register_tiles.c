@@ -179,23 +179,13 @@ static bool is_same_load(const Op *a, const Op *b)
            !op_attr(a, ATTR_evict) && !op_attr(b, ATTR_evict);
 }
 
-/* After it memory may hold something else, by this thread or by others. */
-static bool may_write(const Op *op)
-{
-    if (op->region_count || (op_info(op->code)->traits & (PURE | TERM))) return false;
-    const Value *memory = op_memory(op);
-    if (op_has(op, STORES) && memory && !op_has(op, ATOMIC) && memory->type->kind != TYPE_VIEW)
-        return false;
-    return op_has(op, WRITES) && op->code != OP_shared_alloc && op->code != OP_local_alloc;
-}
-
-/* Whether something of the region may; each op keeps in `scratch` whether it does, or what is in
- * it: so that all of it is looked at once, and not for each op around it. */
+/* Whether something of the region may change memory; each op keeps in `scratch` whether it does, or
+ * what is in it: so that all of it is looked at once, and not for each op around it. */
 static bool note_writes(Tiles *tiles, const Region *region)
 {
     bool any = false;
     for (Op *op = region->first; op; op = op_next(op)) {
-        bool writes = may_write(op);
+        bool writes = op_may_change(op, NULL);
         for (int r = 0; r < op->region_count; r++) writes |= note_writes(tiles, op->regions[r]);
         op->scratch = writes ? tiles : NULL;
         any |= writes;
