@@ -6,32 +6,21 @@
 #include <string.h>
 
 typedef struct Quick {
-    const char *name, *ptx;
+    const char *name, *intrinsic; /* without one, of several instructions or for the assembler */
 } Quick;
 
-/* 2 ** k, k a whole number, times the instruction's power of what is left, from 0 to 1: $1 times
- * log2(e) / 252 and 1 / 252 is what keeps k from -126 to 126. */
-#define EXP_BY_EX2(scale, rest)                                                                    \
-    "{ .reg .f32 t, k, r; .reg .b32 e; fma.rn.sat.f32 t, $1, " scale                               \
-    ", 0f3F000000; fma.rm.f32 t, t, 0f437C0000, 0f4B400001; add.f32 k, t, 0fCB40007F; "            \
-    "neg.f32 k, k; " rest                                                                          \
-    "ex2.approx.ftz.f32 r, r; mov.b32 e, t; shl.b32 e, e, 23; mov.b32 t, e; mul.f32 $0, r, t; }"
-
 static const Quick quick[] = {
-    [TILE_EMU_EX2] = {"ex2", "ex2.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_LG2] = {"lg2", "lg2.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_RCP] = {"rcp", "rcp.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_SQRT] = {"sqrt", "sqrt.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_RSQRT] = {"rsqrt", "rsqrt.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_SIN] = {"sin", "sin.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_COS] = {"cos", "cos.approx.ftz.f32 $0, $1;"},
-    [TILE_EMU_TANH] = {"tanh", "tanh.approx.f32 $0, $1;"},
-    [TILE_EMU_DIV] = {"div", "div.approx.ftz.f32 $0, $1, $2;"},
-    [TILE_EMU_EXP] = {"exp",
-                      EXP_BY_EX2(
-                          "0f3BBB989E",
-                          "fma.rn.f32 r, $1, 0f3FB8AA3B, k; fma.rn.f32 r, $1, 0f32A57060, r; ")},
-    [TILE_EMU_EXP2] = {"exp2", EXP_BY_EX2("0f3B820821", "add.f32 r, $1, k; ")},
+    [TILE_EMU_EX2] = {"ex2", "llvm.nvvm.ex2.approx.ftz"},
+    [TILE_EMU_LG2] = {"lg2", "llvm.nvvm.lg2.approx.ftz.f"},
+    [TILE_EMU_RCP] = {"rcp", "llvm.nvvm.rcp.approx.ftz.f"},
+    [TILE_EMU_SQRT] = {"sqrt", "llvm.nvvm.sqrt.approx.ftz.f"},
+    [TILE_EMU_RSQRT] = {"rsqrt", "llvm.nvvm.rsqrt.approx.ftz.f"},
+    [TILE_EMU_SIN] = {"sin", "llvm.nvvm.sin.approx.ftz.f"},
+    [TILE_EMU_COS] = {"cos", "llvm.nvvm.cos.approx.ftz.f"},
+    [TILE_EMU_TANH] = {"tanh", NULL},
+    [TILE_EMU_DIV] = {"div", "llvm.nvvm.div.approx.ftz.f"},
+    [TILE_EMU_EXP] = {"exp", NULL},
+    [TILE_EMU_EXP2] = {"exp2", NULL},
 };
 enum { QUICK_COUNT = sizeof quick / sizeof *quick };
 
@@ -51,17 +40,58 @@ void emit_approx(Gen *gen, const Op *op)
     gen_define_result(gen, op, gen->machine->approximate(gen, function, a, b));
 }
 
-/* Without effects, so that LLVM moves, joins and drops it. */
+/* The intrinsics and this assembly have no effects, so that LLVM moves, joins and drops them. Where
+ * an intrinsic takes a negated number or a magnitude, the instruction does that by itself. */
+static LLVMValueRef call_quick(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b)
+{
+    const bool of_any_type = function == TILE_EMU_EX2;
+    LLVMValueRef arguments[2] = {a, b};
+    if (function == TILE_EMU_TANH)
+        return gen_asm(gen, gen->types.f32, "tanh.approx.f32 $0, $1;", "=f,f", false, 1, &a);
+    return gen_intrinsic(gen, quick[function].intrinsic, of_any_type, &gen->types.f32,
+                         function == TILE_EMU_DIV ? 2 : 1, arguments);
+}
+
+static LLVMValueRef fused(Gen *gen, const char *intrinsic, LLVMValueRef a, LLVMValueRef b,
+                          LLVMValueRef c)
+{
+    return gen_intrinsic(gen, intrinsic, 0, NULL, 3, (LLVMValueRef[]){a, b, c});
+}
+
+static LLVMValueRef single(Gen *gen, double value)
+{
+    return LLVMConstReal(gen->types.f32, value);
+}
+
+/* 2 ** k, k a whole number from -126 to 126, times the instruction's power of what is left, from 0
+ * to 1: `scale` is log2(e) / 252 or 1 / 252, `whole` is k and 0x1.8p+23 + 127. */
+static LLVMValueRef power_of_two(Gen *gen, bool natural, LLVMValueRef x)
+{
+    LLVMBuilderRef at = gen->builder;
+    const double scale = natural ? 0x1.77313cp-8 : 0x1.041042p-8;
+    LLVMValueRef share =
+        fused(gen, "llvm.nvvm.fma.rn.sat.f", x, single(gen, scale), single(gen, 0.5));
+    LLVMValueRef whole =
+        fused(gen, "llvm.nvvm.fma.rm.f", share, single(gen, 252.0), single(gen, 0x1.800002p+23));
+    LLVMValueRef k = LLVMBuildFAdd(at, whole, single(gen, -0x1.8000fep+23), "");
+    LLVMValueRef rest = LLVMBuildFNeg(at, k, "");
+    if (natural) {
+        rest = fused(gen, "llvm.nvvm.fma.rn.f", x, single(gen, 0x1.715476p+0), rest);
+        rest = fused(gen, "llvm.nvvm.fma.rn.f", x, single(gen, 0x1.4ae0cp-26), rest);
+    } else {
+        rest = LLVMBuildFAdd(at, x, rest, "");
+    }
+    LLVMValueRef bits =
+        LLVMBuildShl(at, gen_bitcast(gen, whole, gen->types.i32), gen_i32(gen, 23), "");
+    return LLVMBuildFMul(at, call_quick(gen, TILE_EMU_EX2, rest, NULL),
+                         gen_bitcast(gen, bits, gen->types.f32), "");
+}
+
 LLVMValueRef nvptx_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b)
 {
-    const unsigned count = function == TILE_EMU_DIV ? 2 : 1;
-    const char *text = quick[function].ptx, *constraints = count == 2 ? "=f,f,f" : "=f,f";
-    LLVMTypeRef types[2] = {gen->types.f32, gen->types.f32};
-    LLVMTypeRef type = LLVMFunctionType(gen->types.f32, types, count, false);
-    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
-                                         false, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef arguments[2] = {a, b};
-    return LLVMBuildCall2(gen->builder, type, code, arguments, count, "");
+    if (function == TILE_EMU_EXP || function == TILE_EMU_EXP2)
+        return power_of_two(gen, function == TILE_EMU_EXP, a);
+    return call_quick(gen, function, a, b);
 }
 
 LLVMValueRef emulator_approximate(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b)

@@ -265,7 +265,10 @@ static const char *const MATH[OPERATOR_COUNT] = {
 static Object *call_math(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     const bool as_c = op == OPERATOR_Mod && eval->frame->is_thread_code;
-    Name function = intern_text(eval->session->names, as_c ? "fmod" : MATH[op]);
+    /* What kernels write is the origins' own pow; the library's functions need a closer one. */
+    const bool of_kernel = op == OPERATOR_Pow && eval->library == 0;
+    const char *name = as_c ? "fmod" : of_kernel ? "device_pow" : MATH[op];
+    Name function = intern_text(eval->session->names, name);
     Object *module = import_module(eval, intern_text(eval->session->names, "math"), at);
     Object *called = module != NULL ? attribute_get(eval, module, function, at) : NULL;
     return called != NULL ? call_simple(eval, called, 2, (Object *[]){left, right}, at) : NULL;
