@@ -188,6 +188,14 @@ static bool are_narrow(const Op *op)
            dtype_memory_bits(operand(op, b)->type->dtype) < REGISTER_BITS;
 }
 
+/* Of words, as many as one read has, but where registers spill for that: then two elements. */
+static int bits_of_words(Lower *lower, const Op *op)
+{
+    const int element = dtype_memory_bits(operand(op, a)->type->dtype), most = ACCESS_BYTES * 8;
+    lower->kernel->uses |= MAY_READ_EARLY;
+    return target_has(lower->target, MAY_READ_EARLY) || 2 * element > most ? most : 2 * element;
+}
+
 void lower_dot_fma(Lower *lower, Op *op)
 {
     Value **c = lower_tile(lower, operand(op, c)),
@@ -196,7 +204,7 @@ void lower_dot_fma(Lower *lower, Op *op)
     const DType dtype = op->results[0].type->dtype;
     const int count = layout_registers(layout);
     const int32_t depth = (int32_t)operand(op, a)->type->shape[1];
-    const int bits = are_narrow(op) ? bits_at_a_time(lower, op) : ACCESS_BYTES * 8;
+    const int bits = are_narrow(op) ? bits_at_a_time(lower, op) : bits_of_words(lower, op);
     Operand a = operand_of(lower, op, DOT_A, bits), b = operand_of(lower, op, DOT_B, bits);
     const Copies copies = find_copies(lower);
     Op **ends = arena_new_array(lower->arena, Op *, depth); /* the last of each k */
