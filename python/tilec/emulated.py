@@ -1,6 +1,7 @@
 """Programs that ask torch for a GPU, on machines that have none: "cuda" is the CPU's memory, which the emulator's kernels
 work on. torch's own functions then run on the CPU."""
 
+import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
@@ -47,6 +48,19 @@ class _Stream:
     wait_stream = wait_event = record_event = lambda self, other=None: None
 
 
+class _Device(contextlib.ContextDecorator):
+    """torch.cuda.device and device_of: there is one."""
+
+    def __init__(self, device):
+        self.idx = self.prev_idx = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        return False
+
+
 class _Places:
     """Which tensors a GPU would have: what is made there, or of what is there. Copies between the two are copies here, too."""
 
@@ -82,12 +96,17 @@ class _Properties:
     multi_processor_count = 132
     total_memory = 80 << 30
     max_threads_per_multi_processor = 2048
+    max_threads_per_block = 1024
+    shared_memory_per_block = 49152
     shared_memory_per_block_optin = 232448
     shared_memory_per_multiprocessor = 233472
     regs_per_multiprocessor = 65536
     warp_size = 32
     L2_cache_size = 50 << 20
     gcnArchName = ""
+    is_integrated = is_multi_gpu_board = 0
+    pci_bus_id = pci_device_id = pci_domain_id = 0
+    clock_rate, memory_clock_rate, memory_bus_width = 1980000, 2619000, 5120
 
 
 def _is_cuda(device):
@@ -140,6 +159,7 @@ def _change(torch):
     cuda.mem_get_info = lambda *args: (64 << 30, 80 << 30)
     cuda.Event, cuda.Stream, cuda.ExternalStream = _Event, _Stream, _Stream
     cuda.stream = lambda stream: _Stream()
+    cuda.device = cuda.device_of = _Device
     # A function of its own for each name: torch.compile keeps a table by function, with different rules for them.
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved"):
         setattr(cuda, name, lambda *args: 0)

@@ -49,5 +49,17 @@ print(host.tolist(), there.tolist(), back.tolist(), back.cpu() is back, host.to(
 torch.set_default_device("cuda")
 default = torch.zeros(2)
 print(default.cuda() is default, torch.zeros(2, device="cpu").cuda().tolist())
+
+
+# There is one device, as a context or around a function; it has what programs ask of an sm_90.
+@torch.cuda.device(0)
+def around():
+    return torch.cuda.current_device()
+
+
+with torch.cuda.device(there.device.index), torch.cuda.device_of(there):
+    print(around(), twice(100)(a).is_cuda)
+facts = torch.cuda.get_device_properties(0)
+print(facts.shared_memory_per_block, facts.max_threads_per_block, facts.is_integrated)
 END
 python3 -m tilec run use.py
