@@ -9,9 +9,11 @@
  * layout than its operand has, convert.c inserts a conversion. */
 #include "passes/analysis/alive.h"
 #include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
 #include "passes/layout/layouts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "passes/layout/matrix.h"
 #include "passes/layout/worklist.h"
@@ -360,6 +362,38 @@ static void choose_accesses(Classes *classes)
     }
 }
 
+/* The dimension along which a loop chooses, by its index, where in the tile a value goes; -1: there
+ * is none. A conversion behind it is to be less work than its iterations. */
+static int chosen_dim(const Classes *classes, const Value *value)
+{
+    const Op *op = value->op,
+             *compare = op && op->code == OP_select ? operand(op, condition)->op : NULL;
+    if (!compare || compare->code != OP_cmp ||
+        strcmp(op_attr(compare, ATTR_predicate)->text, "eq") != 0)
+        return -1;
+    const Op *iota = operand(compare, a)->op, *splat = operand(compare, b)->op;
+    if (!iota || iota->code != OP_iota || !splat || splat->code != OP_splat) return -1;
+    const Value *index = operand(splat, a);
+    const Op *loop = index->region ? index->region->parent : NULL;
+    if (!loop || loop->code != OP_for || index->index != 0) return -1;
+    inference_enter(classes->inference, op);
+    return loop_trips(loop) >= elements_each(classes->inference, value->type)
+               ? (int)op_int(iota, ATTR_dim, 0)
+               : -1;
+}
+
+/* Registers of a thread along that dimension: an iteration chooses between those of one row. */
+static void choose_chosen(Classes *classes)
+{
+    for (size_t i = 0; i < classes->values.count; i++) {
+        const Value *value = classes->values.data[i];
+        const int dim = known(classes, value) ? -1 : chosen_dim(classes, value);
+        if (dim < 0) continue;
+        choose(classes, value, propose_along(classes->inference, value->type, dim));
+        spread(classes);
+    }
+}
+
 /* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
 static void choose_scattered(Classes *classes)
 {
@@ -408,6 +442,7 @@ static void choose_rest(Classes *classes)
 static void choose_others(Classes *classes)
 {
     choose_dot_operands(classes);
+    choose_chosen(classes);
     choose_accesses(classes);
     choose_scattered(classes);
     choose_shared(classes);

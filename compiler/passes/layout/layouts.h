@@ -41,6 +41,10 @@ typedef struct DotLayouts {
 DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c);
 const Layout *propose_access(const Inference *inference, Op *op);
 const Layout *propose_default(const Inference *inference, const Type *tile);
+/* As many of a thread's elements along the dimension as there are. */
+const Layout *propose_along(const Inference *inference, const Type *tile, int dim);
+/* Elements a thread, as a power of two: longer vectors would leave threads without work. */
+int elements_each(const Inference *inference, const Type *tile);
 const Layout *propose_scattered(const Inference *inference, Op *op);
 /* Bytes next to each other in memory that one access of a warp covers when the tile has this
  * layout. */

@@ -7,8 +7,7 @@ static void tile_shape(const Type *tile, int32_t *out)
     for (int d = 0; d < tile->rank; d++) out[d] = (int32_t)tile->shape[d];
 }
 
-/* Elements a thread, as a power of two: longer vectors would leave threads without work. */
-static int elements_each(const Inference *inference, const Type *tile)
+int elements_each(const Inference *inference, const Type *tile)
 {
     const int threads = inference->warps > 0 ? WARP_SIZE * inference->warps : 1;
     const int64_t each = type_elements(tile) / threads;
@@ -86,6 +85,18 @@ const Layout *propose_default(const Inference *inference, const Type *tile)
     const int each = elements_each(inference, tile),
               most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
     return rows_first(inference, tile, each < most ? each : most);
+}
+
+const Layout *propose_along(const Inference *inference, const Type *tile, int dim)
+{
+    const int each = elements_each(inference, tile);
+    int32_t shape[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK], vector = 1;
+    tile_shape(tile, shape);
+    make_dim_order(tile->rank, dim, dim_order);
+    while (vector < each && shape[dim] % (2 * vector) == 0) vector *= 2;
+    return layout_blocked(inference->kernel->layouts, tile->rank, shape, dim_order, vector,
+                          inference->warps);
 }
 
 const Layout *propose_scattered(const Inference *inference, Op *op)

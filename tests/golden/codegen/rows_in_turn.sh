@@ -44,6 +44,8 @@ def running(A: T.Tensor[(2048, 128), "float32"], B: T.Tensor[(2048, 128), "float
 T
 $TILEC columns.py --arch=sm_90a --ptxas=none --emit=ptx -o columns.ptx 2>/dev/null
 awk '/^\.visible/ { wanted = /_aligned/ } wanted' columns.ptx | grep -oE 'BB[0-9]+_[0-9]+|bra|bar\.sync|(ld|st)\.shared[.a-z0-9]*' | uniq -c
+# A thread has one of the rows, and a run of neighbours of it: each of 32 iterations side by side adds to one sum, and puts it in one register.
+awk '/^\.visible/ { wanted = /_aligned/ } wanted' columns.ptx | grep -oE 'add\.rn\.f32|selp\.f32' | sort | uniq -c
 # Where shared memory has no room for two of them as long as a loop runs, each iteration copies one after the other.
 cat >both.py <<'T'
 import tilelang
