@@ -458,7 +458,9 @@ static Value *make_gather(Vectorize *pass, const Op *op, const Type *type)
     if (op_attr(op, ATTR_dims) || op->operand_count > 2 + TYPE_RANK) return NULL;
     if (is_private(pass, memory)) {
         const int dim = own_row(pass, op);
-        Value *rows = dim >= 0 ? row_of(pass, copied(memory), dim) : NULL;
+        Value *rows = dim < 0            ? NULL
+                      : pass->trips == 1 ? wide_of(pass, copied(memory))
+                                         : row_of(pass, copied(memory), dim);
         if (rows) return masked(pass, op, build_reshape(pass, rows, type));
         if (!(memory = copy_before(pass, memory))) return NULL;
     }
@@ -493,7 +495,10 @@ static Value *make_wide(Vectorize *pass, Value *value)
     if (op && op->code == OP_splat) return make_splat(pass, operand(op, a), type);
     if (op && op->code == OP_iota) return build_iota(pass, type, (int)op_int(op, ATTR_dim, 0) + 1);
     if (!is_inside(pass, value)) return make_stretched(pass, value, type);
-    if (!op) return NULL;
+    if (!op) /* of a single iteration what is carried is what was there before */
+        return pass->trips == 1 && carried_index(pass, value) >= 0
+                   ? make_stretched(pass, initial_of(pass, carried_index(pass, value)), type)
+                   : NULL;
     switch (op->code) {
     case OP_reshape:
     case OP_broadcast: return make_wide_of_operands(pass, op, type);
@@ -567,6 +572,10 @@ static Value *result_of(Vectorize *pass, int carried)
     if (next == before) return initial_of(pass, carried);
     if (!is_inside(pass, next)) return before->uses ? NULL : next;
     if (next->type->kind == TYPE_SCALAR && !before->uses) return last_of(pass, next);
+    if (pass->trips == 1) {
+        Value *tile = wide_of(pass, next);
+        return tile ? build_reshape(pass, tile, next->type) : NULL;
+    }
     const int dim = next->type->kind == TYPE_TILE ? chosen_dim(pass, next) : -1;
     if (dim < 0 || !is_changed_along(pass, carried, dim)) return NULL;
     Value *rows = row_of(pass, next, dim);
