@@ -7,6 +7,10 @@
  * loops are unrolled, the outer ones first, as bounds of inner ones may follow from their
  * variables. An array of which some index is known at run time only gains nothing by it.
  *
+ * A division by what such loops know is by a number in each copy of their bodies, a shift or a
+ * product in place of many instructions, and what is computed of its result is known better: short
+ * loops are unrolled for it.
+ *
  * Nor has a register tile addresses: what reads a part of it at a place that such loops know reads
  * it in shared memory, a copy, and by numbers in registers. */
 #include "ir/fold.h"
@@ -76,6 +80,12 @@ static bool is_unfit(const Op *op, const void *context)
 {
     Fits *const *fits = context;
     return !(*fits)(op);
+}
+
+/* Or whatever else threads do, but for what loops by plan move. */
+static bool is_repeated(const Op *op)
+{
+    return !op_has(op, ALLOCATES | COPY | DOT | ASYNC | WAITS | MBARRIER | PIPELINE_BARRIER);
 }
 
 static bool all_fit(const Op *op, Fits *fits)
@@ -271,6 +281,36 @@ static void look_at_copy(Op *op, void *context)
     if (is_copy(op) && follow_parts(&indices, op->results)) want(unroll, &indices.loops);
 }
 
+static const Value *as_scalar(const Value *value)
+{
+    while (value->op && (value->op->code == OP_splat || value->op->code == OP_broadcast ||
+                         value->op->code == OP_cast))
+        value = operand(value->op, a);
+    return value;
+}
+
+/* The ops that become of the loop are few. */
+static bool is_short(Unroll *unroll, const Op *loop)
+{
+    Map known = {0};
+    unroll->left = COST_UNROLL_DIVISION_OPS;
+    return count_loop(unroll, loop, &known);
+}
+
+static void look_at_division(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    Indices indices = {.unroll = unroll, .fits = is_repeated};
+    int64_t number;
+    const Value *divisor = as_scalar(operand(op, b));
+    if (!dtype_is_integer(op->results[0].type->dtype) || value_constant(divisor, &number) ||
+        !follow(&indices, (Value *)divisor, DEEPEST))
+        return;
+    for (size_t i = 0; i < indices.loops.count; i++)
+        if (!is_short(unroll, indices.loops.data[i])) return;
+    want(unroll, &indices.loops);
+}
+
 /* All of it, by the author's word. */
 static void look_at_loop(Op *op, void *context)
 {
@@ -373,6 +413,7 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit_those(kernel, OP_local_alloc, look_at_array, &unroll);
     kernel_visit_those(kernel, OP_shared_alloc, look_at_copy, &unroll);
     kernel_visit_those(kernel, OP_for, look_at_loop, &unroll);
+    kernel_visit_with(kernel, QUOTIENT | REMAINDER, look_at_division, &unroll);
     kernel_visit_those(kernel, OP_for, find_outermost, &unroll);
     for (size_t i = 0; i < unroll.outermost.count; i++)
         unroll_loop(&unroll, unroll.outermost.data[i]);
