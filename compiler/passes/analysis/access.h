@@ -22,6 +22,10 @@ typedef struct Access {
 } Access;
 
 bool op_is_access(const Op *op);
+/* ---- element_threads.c ---- */
+/* No element of a shared tile is met by one thread in one of the accesses and by another in the
+ * other. `known`: what was found of accesses before. */
+bool threads_keep_elements(Arena *arena, Map *known, Op *a, Op *b, int64_t threads);
 /* ---- scattered.c ---- */
 /* One element, by each thread for itself. */
 bool op_is_element(const Op *op);

@@ -80,16 +80,30 @@ static bool same_elements(const Value *a, const Value *b)
 
 /* ---- elements ---- */
 
-/* The thread's index, with a number added or not: another one in each thread. */
-static bool is_own_index(const Value *index)
+/* Of the number of threads that are walked for. */
+static bool is_multiple(const Sync *sync, const Value *value)
+{
+    const int64_t multiple = facts_of(sync->facts, value).multiple;
+    return sync->group.count > 0 && multiple % sync->group.count == 0;
+}
+
+/* The thread's index, with numbers added or not: another one in each thread. So it is with
+ * multiples of how many threads there are, whatever these are each time, and modulo one. */
+static bool is_own_index(const Sync *sync, const Value *index)
 {
     int64_t number;
     for (;;) {
         const Op *op = value_uncast(index)->op;
-        if (!op || (op->code != OP_add && op->code != OP_sub) ||
-            !value_constant(operand(op, b), &number))
-            return op && op->code == OP_thread_id;
-        index = operand(op, a);
+        if (!op || op->code == OP_thread_id) return op != NULL;
+        const bool sums = op->code == OP_add || op->code == OP_sub;
+        if (!sums && !op_has(op, REMAINDER)) return false;
+        const Value *a = operand(op, a), *b = operand(op, b);
+        if (is_multiple(sync, b) || (sums && value_constant(b, &number)))
+            index = a;
+        else if (op->code == OP_add && is_multiple(sync, a))
+            index = b;
+        else
+            return false;
     }
 }
 
@@ -103,14 +117,14 @@ static bool are_apart(const Value *a, const Value *b)
 /* No element is met by different threads, whenever they come: each has an index of its own along
  * some dimension, or the indices along one differ. Those of a view whose strides overlap may name
  * one place in different ways; of a view they have to be the same. */
-static bool indices_are_own(const Op *a, const Op *b)
+static bool indices_are_own(const Sync *sync, const Op *a, const Op *b)
 {
     const Type *memory = operand(a, memory)->type;
     const bool by_threads = !op_int(a, ATTR_once, 0) && !op_int(b, ATTR_once, 0);
     bool own = false, same = true;
     for (int d = 0; d < memory->rank; d++) {
         const Value *x = operand_list(a, indices)[d], *y = operand_list(b, indices)[d];
-        own |= x == y ? by_threads && is_own_index(x) : are_apart(x, y);
+        own |= x == y ? by_threads && is_own_index(sync, x) : are_apart(x, y);
         same &= x == y;
     }
     return own && (same || memory->kind != TYPE_VIEW);
@@ -124,7 +138,7 @@ static bool are_written_apart(const Op *a, const Op *b)
 }
 
 /* Both are done by one thread, or none meets what another did; or the author says that it is so. */
-static bool elements_are_own(const Op *a, const Op *b)
+static bool elements_are_own(const Sync *sync, const Op *a, const Op *b)
 {
     if (!op_is_element(a) || !op_is_element(b)) return false;
     if ((op_is_own_copy(a) && op_is_own_copy(b)) || are_written_apart(a, b))
@@ -132,7 +146,7 @@ static bool elements_are_own(const Op *a, const Op *b)
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
     if (op_int(a, ATTR_once, 0)) return false; /* it stands for other indices, too (pending.c) */
     return operand(a, memory) == operand(b, memory) && value_is_steady(operand(a, memory)) &&
-           indices_are_own(a, b);
+           indices_are_own(sync, a, b);
 }
 
 /* Each thread is the author's own business in code that it runs by itself; what is done once, or
@@ -174,13 +188,26 @@ static bool is_met_in_order(const Sync *sync, Op *op, const Op *other)
            (is_in_order(op) && !moves_matrices(sync, other, OP_shared_store, HAS_STMATRIX));
 }
 
+/* Threads exchange elements that nobody else meets. */
+static bool is_kept(const Sync *sync, Op *a, Op *b)
+{
+    if (!op_is_scattered(a) && !op_is_scattered(b)) return false;
+    return !moves_matrices(sync, a, OP_shared_store, HAS_STMATRIX) &&
+           !moves_matrices(sync, b, OP_shared_store, HAS_STMATRIX) && !reads_matrices(sync, a) &&
+           !reads_matrices(sync, b) &&
+           threads_keep_elements(sync->arena, sync->keepers, a, b, sync->group.count);
+}
+
 /* Every thread reads what it wrote itself. */
 static bool is_private(const Sync *sync, Pending a, Op *b)
 {
     const ThreadGroup group = sync->group;
     if (op_is_element(a.op) || op_is_element(b))
         return a.group.begin == group.begin && a.group.count == group.count &&
-               elements_are_own(a.op, b);
+               elements_are_own(sync, a.op, b);
+    if (!hazard_is_global(b) && a.group.begin == group.begin && a.group.count == group.count &&
+        is_kept(sync, a.op, b))
+        return true;
     if (!is_met_in_order(sync, a.op, b) || !is_met_in_order(sync, b, a.op)) return false;
     if (reads_or_writes_itself(a.op) || reads_or_writes_itself(b)) return false;
     if (reads_matrices(sync, a.op) || reads_matrices(sync, b)) return false;

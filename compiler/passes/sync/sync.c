@@ -747,7 +747,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
-    Map shown = {0}, copied_for = {0};
+    Map shown = {0}, copied_for = {0}, keepers = {0};
     merge_meetings(launch_region(launch));
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
@@ -758,6 +758,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .inserted = &inserted,
                        .shown = &shown,
                        .copied_for = &copied_for,
+                       .keepers = &keepers,
                        .cause = &cause,
                        .table = pending_table_new(arena),
                        .facts = analysis_ranges(context),

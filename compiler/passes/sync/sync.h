@@ -54,6 +54,7 @@ typedef struct Sync {
     const Op *ignored; /* a barrier that is taken for not there */
     bool fences;       /* barriers get the fences that they need */
     Map *left;         /* loop -> Left: sync.c */
+    Map *keepers;      /* access -> the threads that meet each element: element_threads.c */
     /* if given, barriers are not inserted but reported here, for conflicts with what threads
      * outside `reported` did, or all if its count is 0; and so by the walk that this one is within
      */
