@@ -59,8 +59,9 @@ struct Symbol {
     int64_t by;         /* or what is left of that (is_rest); 0: not so */
     bool is_rest;
     int64_t scale, offset;
-    const Symbol *other; /* or NULL; else it is base `op` other */
-    Operator op;
+    const Symbol *other; /* or NULL; else it is what `code` makes of base and this one */
+    OpCode code;
+    bool is_number; /* an operand of one that is computed: `offset` */
 };
 
 /* What a kernel function made to be returned. */
@@ -257,8 +258,10 @@ const char *specialisation_title(Eval *eval, const Signature *signature,
 Object *extent_ahead(Eval *eval, const Object *a, const Object *b);
 /* False: it is an extent that nothing has told yet; reported. */
 bool extent_is_known(Eval *eval, const Object *object, Span at);
-/* A sum or product of an extent and a number, as an extent; NULL: it is none. */
+/* What is computed of extents and numbers, as an extent; NULL: it is none. */
 Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b);
+/* The smaller of both, if Lt wins, or the larger; NULL: there is no extent among them. */
+Object *extent_extreme(Eval *eval, Operator wins, const Object *a, const Object *b);
 Object *symbol_read(Eval *eval, Object *symbol); /* what it is in this kernel, if that is known */
 Object *symbol_value(Eval *eval, const Symbol *symbol); /* in this kernel; NULL: not known yet */
 /* What an extent that a tensor has tells of the symbol that it is computed from. */

@@ -13,24 +13,10 @@ static bool may_be_base(const Object *object)
            (!object->as.symbol->is_key || object->as.symbol->is_asked);
 }
 
-static bool is_operand(const Object *object)
+static bool is_extent(const Object *object)
 {
     return object->kind == OBJECT_SYMBOL &&
            (object->as.symbol->base != NULL || may_be_base(object));
-}
-
-/* a `op` b, of two extents. */
-static Object *extent_of_two(Eval *eval, Operator op, const Symbol *a, const Symbol *b)
-{
-    if (op != OPERATOR_Add && op != OPERATOR_Sub && op != OPERATOR_Mult &&
-        op != OPERATOR_FloorDiv && op != OPERATOR_Mod)
-        return NULL;
-    const DType dtype = a->dtype == DTYPE_i64 || b->dtype == DTYPE_i64 ? DTYPE_i64 : a->dtype;
-    Object *object = object_new(eval, OBJECT_SYMBOL);
-    Symbol *symbol = arena_new_of(eval->arena, Symbol);
-    *symbol = (Symbol){.dtype = dtype, .at = a->at, .base = a, .other = b, .op = op};
-    object->as.symbol = symbol;
-    return object;
 }
 
 /* base * scale + offset; NULL: that is too large. */
@@ -58,24 +44,64 @@ static Object *extent_divided(Eval *eval, const Symbol *base, Operator op, int64
     return object;
 }
 
-Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b)
+static const Symbol *operand_symbol(Eval *eval, const Object *object)
 {
-    const bool divides = op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
-    if (is_operand(a) && is_operand(b)) return extent_of_two(eval, op, a->as.symbol, b->as.symbol);
-    const bool swaps = a->kind == OBJECT_INT && op != OPERATOR_Sub && !divides;
-    const Object *extent = swaps ? b : a, *number = swaps ? a : b;
-    if (number->kind != OBJECT_INT || extent->kind != OBJECT_SYMBOL) return NULL;
-    if (!is_operand(extent)) return NULL;
-    const Symbol *symbol = extent->as.symbol;
-    const int64_t given = number->as.integer;
-    if (given < INT32_MIN || given > INT32_MAX) return NULL;
-    if (divides) return extent_divided(eval, symbol, op, given);
+    if (is_extent(object)) return object->as.symbol;
+    if (object->kind != OBJECT_INT) return NULL;
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    *symbol = (Symbol){.dtype = DTYPE_i32, .is_number = true, .offset = object->as.integer};
+    return symbol;
+}
+
+static Object *extent_of_two(Eval *eval, OpCode code, const Object *a, const Object *b)
+{
+    if (!is_extent(a) && !is_extent(b)) return NULL;
+    const Symbol *base = operand_symbol(eval, a), *other = operand_symbol(eval, b);
+    if (base == NULL || other == NULL) return NULL;
+    Object *object = object_new(eval, OBJECT_SYMBOL);
+    Symbol *symbol = arena_new_of(eval->arena, Symbol);
+    const bool is_wide = base->dtype == DTYPE_i64 || other->dtype == DTYPE_i64;
+    *symbol = (Symbol){.dtype = is_wide ? DTYPE_i64 : DTYPE_i32,
+                       .at = is_extent(a) ? base->at : other->at,
+                       .base = base,
+                       .other = other,
+                       .code = code};
+    object->as.symbol = symbol;
+    return object;
+}
+
+/* A sum or product with a number, from which the extent can be told, or a quotient by one. */
+static Object *extent_of_number(Eval *eval, Operator op, const Symbol *symbol, int64_t number)
+{
+    if (number < INT32_MIN || number > INT32_MAX) return NULL;
+    if (op == OPERATOR_FloorDiv || op == OPERATOR_Mod)
+        return extent_divided(eval, symbol, op, number);
     const bool is_sum = symbol->base != NULL && symbol->by == 0 && symbol->other == NULL;
     const Symbol *base = is_sum ? symbol->base : symbol;
     const int64_t scale = is_sum ? symbol->scale : 1, offset = is_sum ? symbol->offset : 0;
-    if (op == OPERATOR_Mult) return extent_of(eval, base, scale * given, offset * given);
-    if (op == OPERATOR_Add) return extent_of(eval, base, scale, offset + given);
-    return op == OPERATOR_Sub ? extent_of(eval, base, scale, offset - given) : NULL;
+    if (op == OPERATOR_Mult) return extent_of(eval, base, scale * number, offset * number);
+    if (op == OPERATOR_Add) return extent_of(eval, base, scale, offset + number);
+    return op == OPERATOR_Sub ? extent_of(eval, base, scale, offset - number) : NULL;
+}
+
+Object *extent_computed(Eval *eval, Operator op, const Object *a, const Object *b)
+{
+    static const OpCode CODES[] = {
+        [OPERATOR_Add] = OP_add,           [OPERATOR_Sub] = OP_sub,      [OPERATOR_Mult] = OP_mul,
+        [OPERATOR_FloorDiv] = OP_floordiv, [OPERATOR_Mod] = OP_floormod,
+    };
+    const bool swaps = a->kind == OBJECT_INT && (op == OPERATOR_Add || op == OPERATOR_Mult);
+    const Object *extent = swaps ? b : a, *number = swaps ? a : b;
+    Object *found = NULL;
+    if (number->kind == OBJECT_INT && is_extent(extent))
+        found = extent_of_number(eval, op, extent->as.symbol, number->as.integer);
+    if (found != NULL || op >= sizeof CODES / sizeof *CODES || CODES[op] == 0) return found;
+    return extent_of_two(eval, CODES[op], a, b);
+}
+
+Object *extent_extreme(Eval *eval, Operator wins, const Object *a, const Object *b)
+{
+    return extent_of_two(eval, wins == OPERATOR_Lt ? OP_min : OP_max, a, b);
 }
 
 static Value *times(Eval *eval, Value *value, int64_t factor)
@@ -91,38 +117,46 @@ static int64_t number_computed(const Symbol *symbol, int64_t base)
     return symbol->is_rest ? rest : (base - rest) / symbol->by;
 }
 
-static Value *in_64_bits(Eval *eval, Object *number)
+static bool number_of_two(OpCode code, int64_t a, int64_t b, int64_t *out)
 {
-    return stage_cast(eval, stage_value(eval, number), DTYPE_i64);
+    switch ((int)code) {
+    case OP_add: return !__builtin_add_overflow(a, b, out);
+    case OP_sub: return !__builtin_sub_overflow(a, b, out);
+    case OP_mul: return !__builtin_mul_overflow(a, b, out);
+    case OP_min: *out = a < b ? a : b; return true;
+    case OP_max: *out = a > b ? a : b; return true;
+    default: break;
+    }
+    if (b <= 0) return false;
+    const int64_t rest = (a % b + b) % b;
+    *out = code == OP_floormod ? rest : (a - rest) / b;
+    return true;
 }
 
-/* base `op` other, both of which are known. */
-static Object *value_of_two(Eval *eval, const Symbol *symbol, Object *base, Object *other)
+/* In 64 bits: a stride, which is one of two extents, may be of as many. */
+static Object *value_of_two(Eval *eval, const Symbol *symbol)
 {
-    if (base->kind == OBJECT_INT && other->kind == OBJECT_INT)
-        return operate_binary(eval, symbol->op, base, other, symbol->at);
-    Value *a = in_64_bits(eval, base), *b = in_64_bits(eval, other);
-    const OpCode code = symbol->op == OPERATOR_Add    ? OP_add
-                        : symbol->op == OPERATOR_Sub  ? OP_sub
-                        : symbol->op == OPERATOR_Mult ? OP_mul
-                                                      : OP_floordiv;
-    Value *value = build2(&eval->builder, code, a, b);
-    if (symbol->op == OPERATOR_Mod)
-        value = build2(&eval->builder, OP_sub, a, build2(&eval->builder, OP_mul, value, b));
-    return object_ir(eval, stage_cast(eval, value, symbol->dtype));
+    Object *base = symbol_value(eval, symbol->base), *other = symbol_value(eval, symbol->other);
+    int64_t number;
+    if (base == NULL || other == NULL) return NULL;
+    if (base->kind == OBJECT_INT && other->kind == OBJECT_INT &&
+        number_of_two(symbol->code, base->as.integer, other->as.integer, &number))
+        return object_int(eval, number);
+    Value *a = stage_operand(eval, base, eval->at), *b = stage_operand(eval, other, eval->at);
+    if (a == NULL || b == NULL) return NULL;
+    a = stage_cast(eval, a, DTYPE_i64);
+    b = stage_cast(eval, b, DTYPE_i64);
+    return object_ir(eval, build2(&eval->builder, symbol->code, a, b));
 }
 
 static Object *computed_value(Eval *eval, const Symbol *symbol)
 {
+    if (symbol->other != NULL) return value_of_two(eval, symbol);
     Object *base = symbol_value(eval, symbol->base);
     if (base == NULL) return NULL;
-    if (symbol->other != NULL) {
-        Object *other = symbol_value(eval, symbol->other);
-        return other != NULL ? value_of_two(eval, symbol, base, other) : NULL;
-    }
     if (base->kind == OBJECT_INT)
         return object_int(eval, number_computed(symbol, base->as.integer));
-    Value *of_base = in_64_bits(eval, base), *value = of_base;
+    Value *of_base = stage_cast(eval, stage_value(eval, base), DTYPE_i64), *value = of_base;
     if (symbol->by == 0) {
         value = build2(&eval->builder, OP_add, times(eval, value, symbol->scale),
                        build_const(&eval->builder, DTYPE_i64, symbol->offset));
@@ -137,7 +171,7 @@ static Object *computed_value(Eval *eval, const Symbol *symbol)
 
 bool symbol_is_solvable(const Symbol *symbol)
 {
-    return symbol->by == 0 && symbol->other == NULL && symbol->base->base == NULL;
+    return symbol->other == NULL && symbol->by == 0 && symbol->base->base == NULL;
 }
 
 /* Of the extent that it is computed from: the call is refused where there is none. */
@@ -162,6 +196,7 @@ void symbol_solve(Eval *eval, const Symbol *symbol, Value *extent)
 
 Object *symbol_value(Eval *eval, const Symbol *symbol)
 {
+    if (symbol->is_number) return object_int(eval, symbol->offset);
     if (symbol->base != NULL) return computed_value(eval, symbol);
     return symbol->name != NULL ? map_get(&eval->staging->symbols, symbol->name) : NULL;
 }
@@ -222,7 +257,9 @@ Object *core_symbol(Eval *eval, const Bound *bound)
 Object *symbol_read(Eval *eval, Object *symbol)
 {
     Object *value = eval->staging != NULL ? symbol_value(eval, symbol->as.symbol) : NULL;
-    return value != NULL ? value : symbol;
+    if (value == NULL) return symbol;
+    if (symbol->as.symbol->other == NULL || value->kind == OBJECT_INT) return value;
+    return object_ir(eval, stage_cast(eval, stage_value(eval, value), symbol->as.symbol->dtype));
 }
 
 Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
@@ -234,21 +271,16 @@ Object *extent_ahead(Eval *eval, const Object *a, const Object *b)
     return object;
 }
 
-/* The name that an extent waits for. */
-static const Symbol *awaited(Eval *eval, const Symbol *symbol)
-{
-    while (symbol->base != NULL) {
-        const bool has_base = symbol->other != NULL && eval->staging != NULL &&
-                              symbol_value(eval, symbol->base) != NULL;
-        symbol = has_base ? symbol->other : symbol->base;
-    }
-    return symbol;
-}
-
 bool extent_is_known(Eval *eval, const Object *object, Span at)
 {
     if (object->kind != OBJECT_SYMBOL) return true;
-    const Symbol *symbol = awaited(eval, object->as.symbol);
+    const Symbol *symbol = object->as.symbol;
+    while (symbol->base != NULL) {
+        const bool has_base =
+            symbol->base->is_number || (symbol->other != NULL && eval->staging != NULL &&
+                                        symbol_value(eval, symbol->base) != NULL);
+        symbol = has_base ? symbol->other : symbol->base;
+    }
     const Name name = symbol->name != NULL ? symbol->name : "an extent without a name";
     const char *how = symbol->name == NULL ? "give it one"
                       : symbol->is_key     ? arena_printf(eval->arena,

@@ -293,6 +293,7 @@ typedef struct Part { /* the extents of a tensor, or its strides */
     Object *keys;
     const char *what; /* in the names of parameters */
     DType dtype;      /* of one that has no name */
+    int pointer;      /* the parameter for its memory */
     Extent *out;
     Value **values;
 } Part;
@@ -356,8 +357,9 @@ static void require_same(Eval *eval, const AwaitedExtent *of, Value *wanted)
     const char *text =
         arena_printf(eval->arena, "argument '%s': %s %d is not what the kernel computes for it",
                      of->parameter->name, of->what, of->dim);
-    op_set_text(build_op(&eval->builder, OP_require, 1, &same, 0, NULL), ATTR_text,
-                intern_text(eval->session->names, text));
+    Op *require = build_op(&eval->builder, OP_require, 1, &same, 0, NULL);
+    op_set_text(require, ATTR_text, intern_text(eval->session->names, text));
+    op_set_int(require, ATTR_index, of->pointer);
 }
 
 /* A parameter of its own, of which a call has to give what `extent` is. */
@@ -369,6 +371,7 @@ static bool stage_own(Eval *eval, const Part *part, int dim, const Object *exten
     *out = (AwaitedExtent){.parameter = part->parameter,
                            .what = part->what,
                            .dim = dim,
+                           .pointer = part->pointer,
                            .extent = extent,
                            .given = part->values[dim]};
     return true;
@@ -492,6 +495,7 @@ static Object *stage_tensor(Eval *eval, const KernelParameter *parameter, int ar
     Tensor filled = {.is_strided = strides->kind != OBJECT_NONE, .dtype_key = -1};
     Value *pointer = kernel_add_parameter(
         kernel, parameter->name, type_pointer(kernel->types, type, SPACE_GLOBAL), parameter->span);
+    part.pointer = pointer->index;
     part.out = filled.shape;
     part.values = extents;
     if (!stage_extents(eval, &part, rank)) return NULL;

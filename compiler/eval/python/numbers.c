@@ -51,6 +51,8 @@ Object *smaller_or_larger(Eval *eval, Operator wins, Object *a, Object *b, Span 
 {
     if (object_is_staged(a) || object_is_staged(b))
         return eval->ops->stage_extreme(eval, wins, a, b, at);
+    Object *extent = eval->ops->extent_extreme(eval, wins, a, b);
+    if (extent != NULL) return extent;
     Object *better = eval->ops->operate_compare(eval, wins, b, a, at);
     bool truth;
     if (better == NULL || !object_truth(eval, better, &truth)) return NULL;

@@ -458,6 +458,10 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
     if (operand->kind == OBJECT_MISSING) return eval->ops->missing_needed(eval, operand, NULL, at);
     Object *ahead = eval->ops->extent_ahead(eval, operand, operand);
     if (ahead != NULL) return ahead;
+    Object *zero = object_int(eval, 0);
+    Object *extent =
+        op == OPERATOR_USub ? eval->ops->extent_computed(eval, OPERATOR_Sub, zero, operand) : NULL;
+    if (extent != NULL) return extent;
     if (operand->kind == OBJECT_ARRAY) return host_unary(eval, operator_text(op), operand, at);
     if (op == OPERATOR_Invert && operand->kind == OBJECT_DTYPE) {
         Object *pointer = object_new(eval, OBJECT_POINTER_TYPE);

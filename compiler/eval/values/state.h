@@ -136,7 +136,7 @@ typedef enum Numbers {
 typedef struct AwaitedExtent { /* of a tensor: computed from what tensors behind it tell */
     const struct KernelParameter *parameter;
     const char *what; /* "shape" or "stride" */
-    int dim;
+    int dim, pointer; /* which one; the parameter for the tensor's memory */
     const Object *extent;
     Value *given; /* what a call gives */
 } AwaitedExtent;
