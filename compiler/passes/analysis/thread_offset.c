@@ -343,3 +343,30 @@ bool offset_is_common(FactTable *facts, const Op *op, ThreadGroup threads, Value
     walk.asks = true;
     return is_common(&walk, op);
 }
+
+/* ---- loops ---- */
+
+/* How often the step goes into what is between begin and end. */
+static bool iterations_are_common(Walk *walk, const Op *loop)
+{
+    Offset begin, end, iterations;
+    int64_t step;
+    walk->left = MOST_VALUES;
+    if (!value_constant(operand(loop, step), &step) || step <= 0 ||
+        !offset_of(walk, operand(loop, begin), &begin) ||
+        !offset_of(walk, operand(loop, end), &end))
+        return false;
+    const Offset between = {begin.low - end.high, begin.high - end.low,
+                            greatest_divisor(begin.multiple, end.multiple), begin.least - end.most,
+                            begin.most - end.least};
+    return floor_of(between, step, &iterations) && iterations.low == iterations.high;
+}
+
+bool iterations_are_equal(FactTable *facts, const Op *loop, ThreadGroup threads, ValueIsCommon *ask,
+                          void *context)
+{
+    Walk walk = {.facts = facts, .threads = threads, .is_common = ask, .context = context};
+    if (threads.count < 1 || !iterations_are_common(&walk, loop)) return false;
+    walk.asks = true;
+    return iterations_are_common(&walk, loop);
+}

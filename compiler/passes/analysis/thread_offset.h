@@ -12,5 +12,8 @@ bool offset_may_vanish(const Op *op); /* by what kind of op it is */
  * what values it follows from whether they are. */
 bool offset_is_common(FactTable *facts, const Op *op, ThreadGroup threads, ValueIsCommon *ask,
                       void *context);
+/* Whether those threads make as many iterations of a `for`, each from its own index on. */
+bool iterations_are_equal(FactTable *facts, const Op *loop, ThreadGroup threads, ValueIsCommon *ask,
+                          void *context);
 
 #endif

@@ -3,9 +3,9 @@
  * A value may differ if it follows from one that does (the thread's index, what a thread group set
  * for its own threads, an element at a place that differs, an array of a thread's own that holds
  * such a value, what an atomic found), or where the way taken to it may; but not if the difference
- * vanishes in it, as in a quotient (thread_offset.c). A register tile is one thing of all its
- * threads: it never differs. Answers are found on demand; what has been looked at without finding a
- * difference is remembered. */
+ * vanishes in it, as in a quotient, or in how often a loop runs (thread_offset.c). A register tile
+ * is one thing of all its threads: it never differs. Answers are found on demand; what has been
+ * looked at without finding a difference is remembered. */
 #include "passes/analysis/uniformity.h"
 #include "ir/op_vec.h"
 #include "passes/analysis/context.h"
@@ -75,6 +75,36 @@ static bool any_differs(Agreement *agreement, int count, Value *const *values)
     return false;
 }
 
+/* ---- differences that vanish ---- */
+
+/* Apart from what is being looked at: whatever is found does not end that. */
+static bool is_common(void *context, const Value *value)
+{
+    Agreement *agreement = context;
+    const Agreement outer = *agreement;
+    agreement->seen = (Map){0};
+    const bool found = differs(agreement, value);
+    agreement->seen = outer.seen;
+    agreement->source = outer.source;
+    agreement->named.count = outer.named.count;
+    return !found;
+}
+
+/* The result is the same in all threads, though operands are not; of a loop, how often it runs. */
+static bool differences_vanish(Agreement *agreement, const Op *op)
+{
+    const bool is_loop = op->code == OP_for;
+    if (!is_loop && !offset_may_vanish(op)) return false;
+    const void *known = map_get(&agreement->vanish, op);
+    if (known) return known == op;
+    map_set(agreement->arena, &agreement->vanish, op, agreement); /* for those who ask meanwhile */
+    FactTable *facts = analysis_ranges(agreement->context);
+    const bool vanish = (is_loop ? iterations_are_equal : offset_is_common)(
+        facts, op, agreement->threads, is_common, agreement);
+    if (vanish) map_set(agreement->arena, &agreement->vanish, op, (void *)op);
+    return vanish;
+}
+
 /* ---- control ---- */
 
 /* The operands that decide which way an op with regions goes. */
@@ -83,9 +113,18 @@ static int deciding_operands(const Op *op)
     return op->code == OP_for ? 3 : op->code == OP_if ? 1 : 0;
 }
 
+/* What more threads do together in a loop takes it to be of the same indices in all of them:
+ * block_stride.c. */
+static bool is_within_warp(const Agreement *agreement)
+{
+    return agreement->threads.count <= WARP_SIZE;
+}
+
 static bool way_differs(Agreement *agreement, const Op *op)
 {
     if (op_int(op, ATTR_idle, 0)) return false; /* the others come along */
+    if (is_within_warp(agreement) && op->code == OP_for && differences_vanish(agreement, op))
+        return false;
     if (any_differs(agreement, deciding_operands(op), op->operands)) return true;
     return op->code == OP_while &&
            differs(agreement, operand(region_terminator(op->regions[0]), condition));
@@ -128,7 +167,8 @@ static bool argument_differs(Agreement *agreement, const Value *value)
     const Op *loop = value->region->parent;
     const int first = loop->code == OP_for ? 1 : 0;
     if (value->index >= first) return carried_differs(agreement, loop, value->index - first);
-    return way_differs(agreement, loop);
+    return way_differs(agreement, loop) ||
+           any_differs(agreement, deciding_operands(loop), loop->operands);
 }
 
 /* ---- memory ---- */
@@ -170,32 +210,6 @@ static bool local_differs(Agreement *agreement, const Value *array)
     for (size_t i = 0; stores && i < stores->count; i++)
         if (store_differs(agreement, stores->data[i])) return true;
     return false;
-}
-
-/* Apart from what is being looked at: whatever is found does not end that. */
-static bool is_common(void *context, const Value *value)
-{
-    Agreement *agreement = context;
-    const Agreement outer = *agreement;
-    agreement->seen = (Map){0};
-    const bool found = differs(agreement, value);
-    agreement->seen = outer.seen;
-    agreement->source = outer.source;
-    agreement->named.count = outer.named.count;
-    return !found;
-}
-
-/* The result is the same in all threads, though operands are not. */
-static bool differences_vanish(Agreement *agreement, const Op *op)
-{
-    if (!offset_may_vanish(op)) return false;
-    const void *known = map_get(&agreement->vanish, op);
-    if (known) return known == op;
-    map_set(agreement->arena, &agreement->vanish, op, agreement); /* for those who ask meanwhile */
-    const bool vanish = offset_is_common(analysis_ranges(agreement->context), op,
-                                         agreement->threads, is_common, agreement);
-    if (vanish) map_set(agreement->arena, &agreement->vanish, op, (void *)op);
-    return vanish;
 }
 
 static bool op_differs(Agreement *agreement, Op *op)

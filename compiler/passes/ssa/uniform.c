@@ -142,10 +142,20 @@ static void note_value(const Uniform *uniform, const Value *value, const Op *use
                   "'%s' is set here, and varies from thread to thread", value->name);
 }
 
+/* By which the threads part, or have iterations of different indices. */
+static const Op *iterations_part(const Uniform *uniform, const Op *op)
+{
+    const Op *source = threads_part(uniform->agreement, op);
+    const int bounds = op->code == OP_for ? operand_index(op, init) : 0;
+    for (int i = 0; i < bounds && !source; i++)
+        source = threads_differ(uniform->agreement, op->operands[i], op_threads(op));
+    return source;
+}
+
 static void check_control(Uniform *uniform, const Op *op)
 {
     const Op *joint = joint_inside(uniform, op), *source = NULL;
-    if (joint) source = threads_part(uniform->agreement, op);
+    if (joint) source = iterations_part(uniform, op);
     if (source && !find_wide(uniform, op)) source = warps_part(uniform->agreement, op);
     if (!source) return;
     diag_report(uniform->kernel->session->diags, DIAG_threads_part, joint->span);
@@ -189,7 +199,7 @@ static void check_op(Op *op, void *context)
 static void settle_iterations(Op *op, void *context)
 {
     Uniform *uniform = context;
-    if (!joint_inside(uniform, op) || !threads_part(uniform->agreement, op) ||
+    if (!joint_inside(uniform, op) || !iterations_part(uniform, op) ||
         !block_stride_settle(uniform->context, op))
         return;
     agree_anew(uniform);
