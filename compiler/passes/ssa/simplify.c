@@ -358,6 +358,20 @@ static bool drop_dead(Region *region)
     return dropped;
 }
 
+/* What is required of the shape of a tensor whose memory nobody reads or writes. */
+static bool drop_needless(Kernel *kernel)
+{
+    bool dropped = false;
+    for (Op *op = kernel->host->first, *next; op; op = next) {
+        next = op_next(op);
+        const Attr *tensor = op->code == OP_require ? op_attr(op, ATTR_index) : NULL;
+        if (!tensor || kernel->parameters[tensor->integer].value->use_count > 0) continue;
+        op_erase(op);
+        dropped = true;
+    }
+    return dropped;
+}
+
 void kernel_drop_dead(Kernel *kernel)
 {
     drop_dead(kernel->host);
@@ -446,6 +460,7 @@ static bool simplify_once(Simplifier *simplifier)
     simplifier->changed = false;
     simplify_region(simplifier, kernel->host);
     simplifier->changed |= drop_dead(kernel->host);
+    simplifier->changed |= drop_needless(kernel);
     simplifier->replaced = (Map){0};
     if (kernel_had(kernel, OP_for)) narrow_loops(simplifier, kernel->host);
     region_replace(kernel->host, &simplifier->replaced);
