@@ -421,15 +421,93 @@ static Value *folded(Eval *eval, const Match *match, Value *value, Object *mode,
     return result != NULL ? stage_value(eval, result) : NULL;
 }
 
-/* fold_at(tile, indices, value, mode, none): in a parallel loop, the element of a register tile
- * becomes what it and the values of all iterations that mean it make; `none` changes nothing. */
-Object *core_fold_at(Eval *eval, const Bound *bound)
+enum { MOST_FOLDS = 32 }; /* for an update: each is of all iterations */
+
+/* What an update of a register tile is made of. */
+typedef struct Fold {
+    Value *value, *none; /* of each iteration */
+    Value *unchanged;    /* of the tile's elements */
+    Object *mode;
+    OpCode code;
+} Fold;
+
+static OpCode fold_code(const Object *mode)
 {
     static const struct {
         const char *mode;
         OpCode code;
     } MODES[] = {{"add", OP_add}, {"max", OP_max}, {"min", OP_min},
                  {"and", OP_and}, {"or", OP_or},   {"xor", OP_xor}};
+    for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++)
+        if (strcmp(mode->as.text.data, MODES[i].mode) == 0) return MODES[i].code;
+    return OP_COUNT;
+}
+
+/* What the iterations make of the elements that their subscripts mean, `unchanged` elsewhere. */
+static Value *fold_matched(Eval *eval, const Elements *elements, const Match *match,
+                           const Fold *fold, Value *value)
+{
+    value = folded(eval, match, value, fold->mode, elements->at);
+    if (value == NULL) return NULL;
+    value = tile_back(eval, elements, match, value);
+    return at_fixed(eval, elements, match, value, fold->unchanged);
+}
+
+static bool is_loop_variable(const Eval *eval, const Value *index)
+{
+    for (int i = 0; i < eval->parallel->open; i++)
+        if (is_variable(index, eval->parallel->indices[i])) return true;
+    return false;
+}
+
+/* Along which dimensions each iteration has an index of its own that is no variable; how many
+ * elements those have. */
+static int64_t varying_dims(const Eval *eval, const Elements *elements, bool *varies)
+{
+    int64_t count = 1;
+    for (int d = 0; d < elements->memory->type->rank; d++) {
+        varies[d] = type_is_tile(elements->indices[d]->type) &&
+                    !is_loop_variable(eval, elements->indices[d]);
+        if (varies[d]) count *= elements->memory->type->shape[d];
+    }
+    return count;
+}
+
+/* Element by element: what the iterations that mean it make of it. */
+static Value *fold_varying(Eval *eval, const Elements *elements, const Fold *fold)
+{
+    bool varies[TYPE_RANK];
+    const int64_t count = varying_dims(eval, elements, varies);
+    Value *total = NULL;
+    Match match;
+    for (int64_t i = 0; count <= MOST_FOLDS && i < count; i++) {
+        Elements one = *elements;
+        Value *means = NULL;
+        int64_t left = i;
+        for (int d = elements->memory->type->rank; d-- > 0;) {
+            if (!varies[d]) continue;
+            const int64_t extent = elements->memory->type->shape[d];
+            Value *index = elements->indices[d],
+                  *at = build_const(&eval->builder, index->type->dtype, left % extent);
+            at = stage_broadcast(eval, at, elements->rank, elements->shape, elements->at);
+            at = build_cmp(&eval->builder, "eq", index, at);
+            means = means == NULL ? at : build2(&eval->builder, OP_and, means, at);
+            one.indices[d] = build_const(&eval->builder, DTYPE_i32, left % extent);
+            left /= extent;
+        }
+        if (means == NULL || !match_tile(eval, &one, FIXED, &match)) return NULL;
+        Value *value = build3(&eval->builder, OP_select, means, fold->value, fold->none);
+        value = fold_matched(eval, &one, &match, fold, value);
+        if (value == NULL) return NULL;
+        total = total == NULL ? value : build2(&eval->builder, fold->code, total, value);
+    }
+    return total;
+}
+
+/* fold_at(tile, indices, value, mode, none): in a parallel loop, the element of a register tile
+ * becomes what it and the values of all iterations that mean it make; `none` changes nothing. */
+Object *core_fold_at(Eval *eval, const Bound *bound)
+{
     Elements elements;
     Match match;
     const Span at = bound->at;
@@ -441,20 +519,24 @@ Object *core_fold_at(Eval *eval, const Bound *bound)
         return FAIL(eval, expected_kind, at, "what a reducer is made of", "numbers",
                     type_text(eval->arena, type));
     if (!read_elements(eval, stage_value(eval, tile), bound->values[1], at, &elements)) return NULL;
-    if (!match_tile(eval, &elements, FIXED, &match))
-        return eval->parallel->again ? NULL : FAIL(eval, reducer_use, at);
+    const bool matches = match_tile(eval, &elements, FIXED, &match);
+    if (!matches && eval->parallel->again) return NULL;
     const Type *along = tile_type(eval, &elements, type->dtype);
-    Value *value = stage_typed(eval, bound->values[2], along, at);
-    Value *none = stage_typed(eval, bound->values[4], along, at), *mask = eval->parallel->mask;
-    if (value == NULL || none == NULL) return NULL;
-    if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, none);
-    value = folded(eval, &match, value, mode, at);
+    Value *mask = eval->parallel->mask;
+    Fold fold = {.value = stage_typed(eval, bound->values[2], along, at),
+                 .none = stage_typed(eval, bound->values[4], along, at),
+                 .unchanged = stage_typed(eval, bound->values[4], type, at),
+                 .mode = mode,
+                 .code = fold_code(mode)};
+    if (fold.value == NULL || fold.none == NULL) return NULL;
+    if (mask != NULL) fold.value = build3(&eval->builder, OP_select, mask, fold.value, fold.none);
+    const size_t errors = diag_error_count(eval->session->diags);
+    Value *value = matches ? fold_matched(eval, &elements, &match, &fold, fold.value)
+                           : fold_varying(eval, &elements, &fold);
+    if (value == NULL && errors == diag_error_count(eval->session->diags))
+        return FAIL(eval, reducer_use, at);
     if (value == NULL) return NULL;
-    none = stage_typed(eval, bound->values[4], type, at);
-    value = at_fixed(eval, &elements, &match, tile_back(eval, &elements, &match, value), none);
-    for (size_t i = 0; i < sizeof MODES / sizeof *MODES; i++)
-        if (strcmp(mode->as.text.data, MODES[i].mode) == 0)
-            value = build2(&eval->builder, MODES[i].code, elements.memory, value);
+    if (fold.code != OP_COUNT) value = build2(&eval->builder, fold.code, elements.memory, value);
     return tile_write(eval, tile, value) ? eval->none : NULL;
 }
 
