@@ -135,6 +135,8 @@ def _change(torch):
             device = kwargs.get("device")
             if name == "to":
                 device = next((one for one in args[1:] if isinstance(one, (str, torch.device))), device)
+            if kwargs.get("pin_memory"):
+                kwargs = {**kwargs, "pin_memory": False}
             on_gpu = places.of_results(args, kwargs, device)
             if _is_cuda(device):
                 kwargs = {key: "cpu" if key == "device" else value for key, value in kwargs.items()}

@@ -465,7 +465,15 @@ static bool open_loop(Eval *eval, int end, const Node *target)
     return bind_index(eval, target, indices, end - first);
 }
 
-/* Names that were bound in the body have no value behind the loop, but for what is known now. */
+static bool is_memory(const Object *object)
+{
+    const Type *type = object != NULL ? argument_type(object) : NULL;
+    return type != NULL &&
+           (type->kind == TYPE_VIEW || type->kind == TYPE_SHARED || type->kind == TYPE_LOCAL);
+}
+
+/* Names that were bound in the body have no value behind the loop, but for what is known now; one
+ * that means memory does so again. */
 static bool close_names(Eval *eval, const LoopTrial *trial, const ChangeVec *changes)
 {
     bool good = true;
@@ -476,6 +484,7 @@ static bool close_names(Eval *eval, const LoopTrial *trial, const ChangeVec *cha
             binding_put(eval, binding, change->after, change->at);
             continue;
         }
+        if (is_memory(binding->object) && !is_memory(change->after)) continue;
         const bool known = object_is_number(change->after) || change->after->kind == OBJECT_TEXT ||
                            change->after == binding->object;
         if (binding->object != NULL && !known && map_has(&trial->reads, binding)) {

@@ -185,6 +185,7 @@ static void assume_value(Assumption *assumption, Value *value, int depth)
     assumption->is_checked = was_checked;
 }
 
+/* Of what each iteration of a parallel loop has for itself nothing is noted. */
 Object *core_assume(Eval *eval, const Bound *bound)
 {
     Object *condition = bound->values[0];
@@ -195,6 +196,8 @@ Object *core_assume(Eval *eval, const Bound *bound)
         return truth ? eval->none
                      : FAIL(eval, static_assertion, bound->at, ": what is assumed is false");
     }
+    const Type *type = argument_type(condition);
+    if (eval->parallel != NULL && type != NULL && type->kind == TYPE_TILE) return eval->none;
     Value *value = stage_condition(eval, condition, bound->at);
     if (value == NULL) return NULL;
     Assumption assumption = {.eval = eval, .at = bound->at};
