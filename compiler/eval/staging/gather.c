@@ -192,6 +192,81 @@ static bool match_tile(const Eval *eval, const Elements *elements, Others others
     return true;
 }
 
+/* ---- indices of several variables ---- */
+
+enum { INDEX_DEPTH = 16 /* expressions that are followed */ };
+
+static bool known_number(const Value *value, int64_t *out)
+{
+    while (value->op != NULL && (value->op->code == OP_splat || value->op->code == OP_broadcast ||
+                                 value->op->code == OP_cast))
+        value = operand(value->op, a);
+    return value_constant(value, out);
+}
+
+/* Adds to `factors` by how much the index grows with each of the loop's variables. False: it is
+ * something else than a sum of their multiples. */
+static bool add_factors(const Parallel *parallel, const Value *index, int64_t times, int depth,
+                        int64_t *factors)
+{
+    int64_t number;
+    const Op *op = index->op;
+    for (int i = 0; i < parallel->open; i++)
+        if (is_variable(index, parallel->indices[i])) {
+            factors[i] += times;
+            return true;
+        }
+    if (known_number(index, &number)) return number == 0;
+    if (op == NULL || depth == 0) return false;
+    switch (op->code) {
+    case OP_cast:
+    case OP_broadcast: return add_factors(parallel, operand(op, a), times, depth - 1, factors);
+    case OP_add:
+        return add_factors(parallel, operand(op, a), times, depth - 1, factors) &&
+               add_factors(parallel, operand(op, b), times, depth - 1, factors);
+    case OP_mul: {
+        const bool first = known_number(operand(op, a), &number);
+        if (!first && !known_number(operand(op, b), &number)) return false;
+        const Value *other = first ? operand(op, b) : operand(op, a);
+        return number > 0 && number <= INT32_MAX / times &&
+               add_factors(parallel, other, times * number, depth - 1, factors);
+    }
+    default: return false;
+    }
+}
+
+/* Of an index that counts through all of a dimension in the order of several of the loop's
+ * variables: these, from the slowest on. 0: it is no such index. */
+static int variables_of(Eval *eval, const Value *index, int64_t extent, int *variables)
+{
+    Parallel *parallel = eval->parallel;
+    int64_t factors[TYPE_RANK] = {0}, next = 1;
+    int count = 0;
+    bool parts = false;
+    if (!type_is_tile(index->type) || !add_factors(parallel, index, 1, INDEX_DEPTH, factors))
+        return 0;
+    for (int i = 0; i < parallel->open; i++) /* a variable of one value is 0 */
+        if (factors[i] != 0 && parallel->form.extents[i] == 1) factors[i] = 0;
+    for (bool more = true; more;) { /* from the fastest on */
+        more = false;
+        for (int i = 0; i < parallel->open && !more; i++)
+            if (factors[i] == next) {
+                for (int k = count; k > 0; k--) variables[k] = variables[k - 1];
+                variables[0] = i;
+                count++;
+                factors[i] = 0;
+                next *= parallel->form.extents[i];
+                parts |= parallel->starts[i] != NULL;
+                more = true;
+            }
+    }
+    for (int i = 0; i < parallel->open; i++)
+        if (factors[i] != 0) return 0;
+    if (next != extent || count < 2) return 0;
+    if (parts) parallel->next.whole = parallel->again = true;
+    return parts ? 0 : count;
+}
+
 static Value *reshaped(Eval *eval, Value *tile, int rank, const int64_t *shape)
 {
     const Type *type = type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL);
@@ -212,6 +287,33 @@ static Value *transposed(Eval *eval, Value *tile, const int64_t *dims)
                                type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL));
     op_set_ints(result->op, ATTR_dims, rank, dims);
     return result;
+}
+
+/* A dimension that several variables count through becomes one for each of them, in the order of
+ * memory: x[i * 8 + j] is x[i, j] of another shape. False: there is none. */
+static bool split_dimensions(Eval *eval, const Elements *elements, Elements *out)
+{
+    const Type *type = elements->memory->type;
+    int64_t shape[TYPE_RANK];
+    int rank = 0;
+    bool any = false;
+    *out = *elements;
+    if (eval->parallel == NULL) return false;
+    for (int d = 0; d < type->rank; d++) {
+        int variables[TYPE_RANK];
+        const int count = variables_of(eval, elements->indices[d], type->shape[d], variables);
+        if (rank + (count > 0 ? count : 1) > TYPE_RANK) return false;
+        any |= count > 0;
+        for (int k = 0; k < count; k++) {
+            shape[rank] = eval->parallel->shape[variables[k]];
+            out->indices[rank++] = eval->parallel->indices[variables[k]];
+        }
+        if (count > 0) continue;
+        shape[rank] = type->shape[d];
+        out->indices[rank++] = elements->indices[d];
+    }
+    if (any) out->memory = reshaped(eval, elements->memory, rank, shape);
+    return any;
 }
 
 /* The tile with its dimensions in the order of the loop's, stretched over the others. */
@@ -314,7 +416,14 @@ static bool has_all(const Eval *eval)
     return parallel != NULL;
 }
 
-static bool set_register(Eval *eval, Object *object, Elements *elements, Value *value)
+static bool write_shaped(Eval *eval, Object *object, Value *value, const Type *type)
+{
+    return tile_write(eval, object, reshaped(eval, value, type->rank, type->shape));
+}
+
+/* What a loop's own variables are the indices of. *good: whether it could be written, if it is. */
+static bool set_matched(Eval *eval, Object *object, const Elements *elements, Value *value,
+                        const Type *type, bool *good)
 {
     Match match;
     Value *tile = elements->memory, *mask = eval->parallel != NULL ? eval->parallel->mask : NULL;
@@ -322,7 +431,8 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
         value = tile_back(eval, elements, &match, value);
         if (mask != NULL) mask = tile_back(eval, elements, &match, mask);
         if (mask != NULL) value = build3(&eval->builder, OP_select, mask, value, tile);
-        return tile_write(eval, object, value);
+        *good = write_shaped(eval, object, value, type);
+        return true;
     }
     if (has_all(eval) && match_tile(eval, elements, FIXED, &match) && covers_loop(eval, &match)) {
         value = tile_back(eval, elements, &match, value);
@@ -330,8 +440,22 @@ static bool set_register(Eval *eval, Object *object, Elements *elements, Value *
             mask = over_tile(eval, elements, tile_back(eval, elements, &match, mask));
             value = build3(&eval->builder, OP_select, mask, over_tile(eval, elements, value), tile);
         }
-        return tile_write(eval, object, at_fixed(eval, elements, &match, value, tile));
+        value = at_fixed(eval, elements, &match, value, tile);
+        *good = write_shaped(eval, object, value, type);
+        return true;
     }
+    return false;
+}
+
+static bool set_register(Eval *eval, Object *object, Elements *elements, Value *value)
+{
+    Elements split;
+    bool good;
+    Value *tile = elements->memory;
+    if (set_matched(eval, object, elements, value, tile->type, &good) ||
+        (split_dimensions(eval, elements, &split) &&
+         set_matched(eval, object, &split, value, tile->type, &good)))
+        return good;
     if (!parallel_tells_apart(eval, tile->type->rank, elements->indices)) return false;
     elements->memory = tile_through_shared(eval, tile);
     build_put(eval, elements, value);
@@ -373,7 +497,7 @@ static void widen_unused(Eval *eval, const Object *object, Object *index, Span a
 
 Object *gather_get(Eval *eval, Object *object, Object *index, Span at)
 {
-    Elements elements;
+    Elements elements, split;
     Match match;
     if (!stage_ready(eval, at) ||
         !read_elements(eval, stage_value(eval, object), index, at, &elements))
@@ -381,6 +505,9 @@ Object *gather_get(Eval *eval, Object *object, Object *index, Span at)
     if (type_is_tile(elements.memory->type)) {
         if (match_tile(eval, &elements, NO_OTHERS, &match))
             return object_ir(eval, tile_along(eval, &elements, &match));
+        if (split_dimensions(eval, &elements, &split) &&
+            match_tile(eval, &split, NO_OTHERS, &match))
+            return object_ir(eval, tile_along(eval, &split, &match));
         elements.memory = tile_through_shared(eval, elements.memory);
     }
     return object_ir(eval, build_gather(eval, &elements));
