@@ -4,12 +4,13 @@
  * A tile lives from its first to its last use in the order of the text; a tile made outside a loop
  * and used in it lives as long as the loop, since the next iteration may read it. Tiles are placed
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
- * time has. Groups of threads that follow each other may run at the same time: a tile that is made
- * in one of them never shares a place with one that is made in another, and one from before them
- * lives as long as they all do. One that is copied to asynchronously lives until that is waited
- * for, and so does what a product in flight reads; where the author says when, to the end; one that
- * other blocks of the cluster use always. A multi-buffer's stages, whose own barriers order the
- * groups that use them, live as in a straight text.
+ * time has, or where that takes too much, the largest first. Groups of threads that follow each
+ * other may run at the same time: a tile that is made in one of them never shares a place with one
+ * that is made in another, and one from before them lives as long as they all do. One that is
+ * copied to asynchronously lives until that is waited for, and so does what a product in flight
+ * reads; where the author says when, to the end; one that other blocks of the cluster use always. A
+ * multi-buffer's stages, whose own barriers order the groups that use them, live as in a straight
+ * text.
  *
  * Tiles that are small together share no places: what does has to wait at a barrier. */
 #include <limits.h>
@@ -34,6 +35,7 @@ typedef struct Lives {
     VEC(const Op *) flights; /* products that nobody has waited for yet */
     Map by_value;            /* Value -> index + 1 */
     int clock;
+    int behind_loops; /* ops behind a loop for which its tiles still live: 1, or 0 */
 } Lives;
 
 static Life *life_of(const Lives *lives, const Value *value)
@@ -180,7 +182,8 @@ static void walk_lives(Lives *lives, Region *region)
         for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
         if (op_has(op, LOOP))
             for (int r = 0; r < op->region_count; r++)
-                note_inside(lives, op->regions[r], start, lives->clock, known, true);
+                note_inside(lives, op->regions[r], start, lives->clock - 1 + lives->behind_loops,
+                            known, true);
         if (op->code != OP_shared_alloc) continue;
         const Life life = {
             .alloc = op, .first = -1, .last = -1, .bytes = op_int(op, ATTR_bytes, 0)};
@@ -264,7 +267,12 @@ static int64_t bytes_of_all(const Lives *lives)
     return total;
 }
 
-static int64_t place_all(Lives *lives)
+static int64_t end_of(const Life *life)
+{
+    return life->first < 0 ? 0 : life->offset + life->bytes;
+}
+
+static int64_t place_by_birth(const Lives *lives)
 {
     const bool apart = bytes_of_all(lives) <= COST_APART_BYTES;
     Life **order = in_order(lives, by_birth);
@@ -272,15 +280,49 @@ static int64_t place_all(Lives *lives)
     size_t count = 0;
     int64_t total = 0;
     for (size_t i = 0; i < lives->items.count; i++) {
-        Life *life = order[i];
-        if (apart && life->first >= 0) extend(life, 0, INT_MAX);
-        count = drop_over(alive, count, life->first);
-        place(alive, count, life);
-        alive[count++] = life;
-        op_set_int(life->alloc, ATTR_offset, life->offset);
-        if (life->first >= 0 && life->offset + life->bytes > total)
-            total = life->offset + life->bytes;
+        if (apart && order[i]->first >= 0) extend(order[i], 0, INT_MAX);
+        count = drop_over(alive, count, order[i]->first);
+        place(alive, count, order[i]);
+        alive[count++] = order[i];
+        total = end_of(order[i]) > total ? end_of(order[i]) : total;
     }
+    return total;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const Life *x = *(Life *const *)a, *y = *(Life *const *)b;
+    if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+    return by_birth(a, b);
+}
+
+/* Small tiles fill what large ones leave, whichever lives first. */
+static int64_t place_by_size(const Lives *lives)
+{
+    Life **order = in_order(lives, by_size);
+    int64_t total = 0;
+    for (size_t i = 0; i < lives->items.count; i++) {
+        place(order, i, order[i]);
+        total = end_of(order[i]) > total ? end_of(order[i]) : total;
+    }
+    return total;
+}
+
+/* What is stored right behind a loop has the place of what the loop uses, for a barrier between
+ * them, only where memory is short. */
+static int64_t place_all(Lives *lives, Op *launch, int64_t limit)
+{
+    *lives = (Lives){.arena = lives->arena, .behind_loops = 1};
+    walk_lives(lives, launch_region(launch));
+    int64_t total = place_by_birth(lives);
+    if (total > limit) {
+        *lives = (Lives){.arena = lives->arena};
+        walk_lives(lives, launch_region(launch));
+        total = place_by_birth(lives);
+    }
+    if (total > limit) total = place_by_size(lives);
+    for (size_t i = 0; i < lives->items.count; i++)
+        op_set_int(lives->items.data[i].alloc, ATTR_offset, lives->items.data[i].offset);
     return total;
 }
 
@@ -350,8 +392,7 @@ static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
 {
     Lives lives = {.arena = arena_new()};
     if (!has_clusters(kernel, launch, target)) return false;
-    walk_lives(&lives, launch_region(launch));
-    const int64_t total = place_all(&lives);
+    const int64_t total = place_all(&lives, launch, target->shared_bytes);
     number_tiles(&lives);
     op_set_int(launch, ATTR_bytes, total);
     const bool fits = total <= target->shared_bytes;
