@@ -26,6 +26,7 @@ from warp import jax as _jax
 from warp import launches as _launches
 from warp import maps as _maps
 from warp import memory as _memory
+from warp import meshes as _meshes
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import textures as _textures
@@ -44,8 +45,8 @@ from warp.types import StructInstance, matrix, quaternion, ref, struct, transfor
 
 vec, mat = vector, matrix  # as older releases call them
 
-for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory, _tape,
-                _textures, _timing):
+for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory,
+                _meshes, _tape, _textures, _timing):
     for _name in _module.__all__ if _module in (_aot, _builds, _timing) else dir(_module):
         if _module is _timing or not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
             globals()[_name] = getattr(_module, _name)
@@ -172,7 +173,7 @@ class _Refused(type):
 
 
 _REFUSED = frozenset("""
-    Bvh BvhQuery BvhQueryTiled GLTextureResource HashGrid HashGridQuery MarchingCubes Mesh MeshQuery MeshQueryAABB MeshQueryAABBTiled
+    Bvh BvhQuery BvhQueryTiled GLTextureResource HashGrid HashGridQuery MarchingCubes MeshQuery MeshQueryAABB MeshQueryAABBTiled
     MeshQueryPoint MeshQueryRay RegisteredGLBuffer TextureResourceFlags Volume
 """.split())
 
