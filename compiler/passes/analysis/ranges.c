@@ -33,6 +33,14 @@ typedef Facts FactRule(FactTable *table, const Value *value);
 
 /* ---- numbers ---- */
 
+bool order_of(const Op *compare, Order *out)
+{
+    const char *predicate = op_attr(compare, ATTR_predicate)->text;
+    const bool turned = predicate[0] == 'g';
+    *out = (Order){compare->operands[turned], compare->operands[!turned], predicate[1] == 'e'};
+    return turned || predicate[0] == 'l'; /* lt, le, gt, ge */
+}
+
 int64_t divisor_common(int64_t a, int64_t b)
 {
     while (b) {

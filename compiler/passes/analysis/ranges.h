@@ -19,6 +19,13 @@ const Value *facts_compare(FactTable *old, FactTable *fresh);
 /* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables,
  * block indices (below a constant grid), `assume`. */
 Facts facts_of(FactTable *table, const Value *value);
+/* What a comparison asks: whether one is less than the other, or, if `equal`, not greater. False:
+ * it is of another kind. */
+typedef struct Order {
+    Value *less, *more;
+    bool equal;
+} Order;
+bool order_of(const Op *compare, Order *out);
 int64_t divisor_common(int64_t a, int64_t b); /* the greatest one */
 /* Whether some value + gap <= limit was assumed; the largest such gap. */
 bool facts_gap(FactTable *table, const Value *value, const Value *limit, int64_t *gap);

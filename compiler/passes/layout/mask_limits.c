@@ -173,17 +173,14 @@ typedef struct Comparison {
 
 static bool find_comparison(const Limits *limits, const Value *mask, Comparison *out)
 {
-    const Op *op = mask->op;
-    if (!op || op->code != OP_cmp) return false;
-    const char *predicate = op_attr(op, ATTR_predicate)->text;
-    const bool less = predicate[0] == 'l', equal = predicate[1] == 'e';
-    if ((!less && predicate[0] != 'g') || (!equal && predicate[1] != 't')) return false;
-    const int a = dims_of_sum(operand(op, a)), b = dims_of_sum(operand(op, b)),
+    Order order;
+    if (!mask->op || mask->op->code != OP_cmp || !order_of(mask->op, &order)) return false;
+    const int less = dims_of_sum(order.less), more = dims_of_sum(order.more),
               along = 1 << limits->dim;
-    if (a == NONE || b == NONE) return false;
-    *out = (Comparison){operand(op, a), operand(op, b), less, equal};
-    if (a == along) *out = (Comparison){operand(op, b), operand(op, a), !less, equal};
-    return a == along ? !(b & along) : b == along && !(a & along);
+    if (less == NONE || more == NONE) return false;
+    *out = more == along ? (Comparison){order.less, order.more, true, order.equal}
+                         : (Comparison){order.more, order.less, false, order.equal};
+    return more == along ? !(less & along) : less == along && !(more & along);
 }
 
 /* What holds in a row from its limit on, or below it, holds where it holds for any of them, or for
@@ -245,19 +242,17 @@ static void note_idle_rows(Limits *limits, const Value *mask)
     const bool is_cmp = op->code == OP_cmp;
     const int a = is_cmp ? dims_of_sum(operand(op, a)) : NONE,
               b = is_cmp ? dims_of_sum(operand(op, b)) : NONE;
-    const char *predicate = is_cmp ? op_attr(op, ATTR_predicate)->text : "";
-    const bool less = predicate[0] == 'l', equal = predicate[1] == 'e';
+    Order order;
     if (!limits->branches) return;
-    if (a == NONE || b == NONE || (!less && predicate[0] != 'g') ||
-        (!equal && predicate[1] != 't')) {
+    if (a == NONE || b == NONE || !order_of(op, &order)) {
         limits->branches = false;
         return;
     }
     const int64_t most = mask->type->shape[1 - limits->dim] - 1;
     Value *difference = build2(&limits->builder, OP_sub, find_least(limits, operand(op, a)),
                                find_least(limits, operand(op, b)));
-    const bool is_less = less != (limits->code == OP_or), /* of what idle rows are */
-        is_equal = equal != (limits->code == OP_or);
+    const bool is_or = limits->code == OP_or, /* of what idle rows are */
+        is_less = (order.less == operand(op, a)) != is_or, is_equal = order.equal != is_or;
     if (is_less)
         join_idle(limits, is_equal ? "le" : "lt", difference, a ? -most : 0);
     else

@@ -19,7 +19,6 @@
 #include "ir/rebuild.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     DEPTH = 2,   /* times that iterations of one loop are told apart */
@@ -72,23 +71,6 @@ static void decide(Kernel *kernel, Value *mask, bool holds)
     }
 }
 
-/* The comparison as `left - right >= 0`, or, for the opposite, as `left - right < 0`. */
-typedef struct Difference {
-    Value *left, *right;
-    int64_t less; /* to be taken from left - right */
-} Difference;
-
-static bool difference_of(const Op *compare, Difference *out)
-{
-    const char *predicate = op_attr(compare, ATTR_predicate)->text;
-    const bool swapped = predicate[0] == 'l';
-    if (strcmp(predicate + 1, "e") != 0 && strcmp(predicate + 1, "t") != 0) return false;
-    if (predicate[0] != 'g' && !swapped) return false;
-    *out =
-        (Difference){compare->operands[swapped], compare->operands[!swapped], predicate[1] == 't'};
-    return true;
-}
-
 static bool is_finite(Facts facts)
 {
     return facts.low > INT32_MIN && facts.high < INT32_MAX;
@@ -103,15 +85,15 @@ static bool is_mask(const Op *op, const void *context)
 
 static void fold_mask(const Masks *masks, const Op *compare)
 {
-    Difference difference;
-    if (!difference_of(compare, &difference)) return;
-    const Facts left = facts_of(masks->facts, difference.left),
-                right = facts_of(masks->facts, difference.right);
+    Order order;
+    if (!order_of(compare, &order)) return;
+    const Facts more = facts_of(masks->facts, order.more),
+                less = facts_of(masks->facts, order.less);
     Value *mask = (Value *)(uintptr_t)&compare->results[0];
-    if (!is_finite(left) || !is_finite(right)) return;
-    if (left.low - right.high - difference.less >= 0)
+    if (!is_finite(more) || !is_finite(less)) return;
+    if (more.low - less.high - !order.equal >= 0)
         decide(masks->kernel, mask, true);
-    else if (left.high - right.low - difference.less < 0)
+    else if (more.high - less.low - !order.equal < 0)
         decide(masks->kernel, mask, false);
 }
 
@@ -229,18 +211,18 @@ typedef struct Verdict {
 
 static bool find_verdict(Finder *finder, Op *compare, bool holds, Verdict *out)
 {
-    Difference difference;
-    Extreme left, right;
+    Order order;
+    Extreme more, less;
     finder->exact = NULL;
-    if (!difference_of(compare, &difference)) return false;
-    if (!find_extreme(finder, difference.left, !holds, &left) ||
-        !find_extreme(finder, difference.right, holds, &right))
+    if (!order_of(compare, &order)) return false;
+    if (!find_extreme(finder, order.more, !holds, &more) ||
+        !find_extreme(finder, order.less, holds, &less))
         return false;
     Builder *builder = &finder->builder;
-    Value *least = build2(builder, OP_sub, left.first, right.first);
-    least = build2(builder, OP_sub, least, wide_constant(finder, difference.less));
-    *out = (Verdict){compare, least, finder->exact, left.slope - right.slope, holds};
-    if (!holds) { /* left - right - less < 0 */
+    Value *least = build2(builder, OP_sub, more.first, less.first);
+    least = build2(builder, OP_sub, least, wide_constant(finder, !order.equal));
+    *out = (Verdict){compare, least, finder->exact, more.slope - less.slope, holds};
+    if (!holds) { /* where that is below 0 */
         out->slope = -out->slope;
         out->first = build2(builder, OP_sub, wide_constant(finder, -1), least);
     }

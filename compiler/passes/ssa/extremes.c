@@ -44,13 +44,11 @@ static int is_less(int64_t low, int64_t high, bool equal)
 
 static int decided_comparison(FactTable *facts, const Op *op)
 {
-    const char *predicate = op_attr(op, ATTR_predicate)->text;
-    const bool turned = predicate[0] == 'g', equal = predicate[1] == 'e';
-    Value *a = turned ? operand(op, b) : operand(op, a),
-          *b = turned ? operand(op, a) : operand(op, b);
+    Order order;
     int64_t low, high;
-    if (predicate[0] != 'l' && !turned) return -1;
-    return facts_difference(facts, a, b, &low, &high) ? is_less(low, high, equal) : -1;
+    return order_of(op, &order) && facts_difference(facts, order.less, order.more, &low, &high)
+               ? is_less(low, high, order.equal)
+               : -1;
 }
 
 static void visit_comparison(Op *op, void *context)
