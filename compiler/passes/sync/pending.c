@@ -321,7 +321,7 @@ void state_fence(const Sync *sync, State *state)
 }
 
 /* What threads did before they met is known to them; what all of the block know is done with. A
- * thread's own copy that was under way is as one that is in flight: others may read what it brings
+ * thread's own copy that is not complete stays in flight: other threads may read its elements
  * behind a barrier that follows its wait. */
 static bool outlives(Pending *item, const void *context)
 {
