@@ -14,10 +14,35 @@ static void mark_once(const Eval *eval, Op *op)
     if (op->code == OP_element_store || !each) op_set_int(op, ATTR_once, 1);
 }
 
+enum { LOOKED_BACK = 64 }; /* ops */
+
+/* An element of a thread's own array that was read before, in the same region with no write since,
+ * is the same value: that slices which begin with it have one length is known by that. */
+static Value *read_before(const Eval *eval, const Value *array, Value *const *indices)
+{
+    const Builder *at = &eval->builder;
+    const Op *op = at->before != NULL ? at->before->previous : at->region->last;
+    for (int looked = 0; op != NULL && looked < LOOKED_BACK; op = op->previous, looked++) {
+        if (op->region_count > 0) return NULL;
+        if (!op_has(op, ELEMENT) || operand(op, memory) != array) continue;
+        if (op->code != OP_element_load) return NULL;
+        bool same = true;
+        for (int d = 0; d < array->type->rank; d++) {
+            int64_t a, b;
+            same &= value_constant(operand_list(op, indices)[d], &a) &&
+                    value_constant(indices[d], &b) && a == b;
+        }
+        if (same) return (Value *)op->results;
+    }
+    return NULL;
+}
+
 Object *element_get(Eval *eval, Value *memory, Value *const *indices)
 {
     Value *operands[1 + TYPE_RANK] = {memory};
     const int rank = memory->type->rank;
+    Value *before = memory->type->kind == TYPE_LOCAL ? read_before(eval, memory, indices) : NULL;
+    if (before != NULL) return object_ir(eval, before);
     memcpy(operands + 1, indices, sizeof *indices * (size_t)rank);
     const Type *type = type_scalar(core_types(eval), memory->type->dtype);
     return object_ir(eval, core_build(eval, OP_element_load, 1 + rank, operands, type));

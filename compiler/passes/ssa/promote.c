@@ -281,9 +281,60 @@ static void erase_variable(Op *op, void *context)
     if (op->code == OP_var) op_erase(op);
 }
 
+/* ---- arrays of few numbers ---- */
+
+enum { MOST_NUMBERS = 4 };
+
+/* Of an access of an element by numbers: its place in the array; -1: it is something else. */
+static int64_t place_of(const Op *op, const Value *array)
+{
+    if (!op_has(op, ELEMENT) || op_has(op, ATOMIC) || operand(op, memory) != array) return -1;
+    int64_t place = 0, index;
+    for (int d = 0; d < array->type->rank; d++) {
+        const int64_t extent = array->type->shape[d];
+        if (!value_constant(operand_list(op, indices)[d], &index) || index < 0 || index >= extent)
+            return -1;
+        place = place * extent + index;
+    }
+    return place;
+}
+
+/* Where all indices are known, whole numbers of a thread's own array are variables: what is
+ * computed of them says where tiles begin. */
+static void numbers_to_variables(Op *alloc, void *context)
+{
+    const Value *array = &alloc->results[0];
+    const DType dtype = array->type->dtype;
+    Value *variables[MOST_NUMBERS];
+    (void)context;
+    if (!dtype_is_integer(dtype) || dtype == DTYPE_b1 || type_elements(array->type) > MOST_NUMBERS)
+        return;
+    for (const OpUse *use = array->uses; use; use = use->next)
+        if (place_of(use->op, array) < 0) return;
+    Builder before = builder_before(alloc);
+    const Type *type =
+        type_var(alloc->parent->kernel->types, type_scalar(alloc->parent->kernel->types, dtype));
+    for (int64_t i = 0; i < type_elements(array->type); i++) {
+        Value *zero = build_const(&before, dtype, 0);
+        variables[i] = build_op(&before, OP_var, 1, &zero, 1, &type)->results;
+    }
+    while (array->uses) {
+        Op *op = array->uses->op;
+        Builder at = builder_before(op);
+        Value *variable = variables[place_of(op, array)];
+        if (op->code == OP_element_load)
+            value_replace(op->results, build1(&at, OP_var_get, variable));
+        else
+            build2(&at, OP_var_set, variable, operand(op, value));
+        op_erase(op);
+    }
+    op_erase(alloc);
+}
+
 bool pass_promote(Kernel *kernel, PassContext *context)
 {
     Promotion promotion = {.kernel = kernel, .arena = context->arena};
+    if (!kernel->is_strict) kernel_visit_those(kernel, OP_local_alloc, numbers_to_variables, NULL);
     kernel_visit_those(kernel, OP_anchor, collect_anchor, &promotion);
     if (!promote_region(&promotion, kernel->host)) return false;
     kernel_visit_those(kernel, OP_var, erase_variable, NULL);
