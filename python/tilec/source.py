@@ -431,13 +431,23 @@ def lines_of(function):
 
 def _asked_of(name, value, node):
     """An object of the program's, of which there are words for the attributes alone that a text asks of it; None: there are none."""
-    asked = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name}
+    return _attributes_of(value, lambda part: isinstance(part, ast.Name) and part.id == name, list(ast.walk(node)))
+
+
+def _attributes_of(value, stands_for, parts):
+    """Where a part of the text stands for the value: of the attributes that are asked of it, and of theirs."""
     texts = []
-    for attribute in sorted(asked):
+    for asked in sorted({part.attr for part in parts if isinstance(part, ast.Attribute) and stands_for(part.value)}):
         try:
-            texts += [f"{attribute!r}: ", text_of(getattr(value, attribute)), ", "]
-        except (AttributeError, Unspeakable):
+            found = getattr(value, asked)
+            text = text_of(found)
+        except AttributeError:
             continue
+        except Unspeakable:
+            text = _attributes_of(
+                found, lambda part, asked=asked: isinstance(part, ast.Attribute) and part.attr == asked and stands_for(part.value), parts)
+        if text is not None:
+            texts += [f"{asked!r}: ", text, ", "]
     return Text(f"type({type(value).__name__!r}, (), {{", *texts, "})") if texts else None
 
 

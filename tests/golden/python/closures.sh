@@ -186,3 +186,43 @@ for launch in (lambda: looks_up()(numpy.zeros(64, numpy.float32)), lambda: Adds(
         print(*[line for line in str(error).splitlines() if "error" in line or "hint" in line], sep="\n")
 END
 python3 -m tilec run tables.py
+
+# Of an object around a kernel its attributes are told that the kernel's text asks of it, and theirs, however deep.
+cat > operators.py <<'END'
+import warp as wp
+
+
+class Weights:
+    scale = 2.5
+
+
+class Lattice:
+    def __init__(self):
+        self.d, self.q, self.weights = 3, wp.constant(4), Weights()
+
+
+class Operator:
+    def __init__(self):
+        self.lattice = Lattice()
+        self.kernel = self.make()
+
+    @property
+    def dtype(self):
+        return wp.float32
+
+    def make(self):
+        @wp.kernel
+        def kernel(out: wp.array(dtype=float)):
+            total = self.dtype(0.0)
+            for _d in range(self.lattice.d):
+                total += self.lattice.weights.scale
+            out[0] = total + float(self.lattice.q)
+
+        return kernel
+
+
+out = wp.zeros(1)
+wp.launch(Operator().kernel, dim=1, inputs=[out])
+print(out.numpy())
+END
+python3 -m tilec run operators.py
