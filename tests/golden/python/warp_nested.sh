@@ -81,6 +81,8 @@ def scaled(s: wp.array[Outer], y: wp.array[float]):
 def asked(s: wp.array[Outer], y: wp.array[float]):
     if s[0].v:
         y[0] = 1.0
+    if not s[0].v:
+        y[0] = 2.0
 
 
 parts = [made(n) for n in (1, 2, 5)]
@@ -109,6 +111,10 @@ for kernel in (scaled, asked):
         tape.backward(grads={y: wp.ones(3, dtype=float)})
     except Exception as error:
         print(str(error).replace("Error while compiling ", "").split("/")[-1])
+for given in (a, wp.zeros(1, dtype=Outer)):
+    y.zero_()
+    wp.launch(asked, dim=1, inputs=[given], outputs=[y])
+    print(y.numpy())
 
 
 @wp.struct
