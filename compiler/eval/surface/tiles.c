@@ -296,8 +296,12 @@ Object *core_where(Eval *eval, const Bound *bound)
     if (x == NULL || !stage_pair(eval, x, y, bound->at, &values[1], &values[2]) ||
         !join_three(eval, values, bound->at))
         return NULL;
-    return result_deliver(eval, build3(&eval->builder, OP_select, values[0], values[1], values[2]),
-                          bound->values[3]);
+    bool rare = false;
+    if (!argument_absent(bound->values[4]) && !object_truth(eval, bound->values[4], &rare))
+        return NULL;
+    Value *chosen = build3(&eval->builder, OP_select, values[0], values[1], values[2]);
+    if (rare) op_set_int(chosen->op, ATTR_rare, 1);
+    return result_deliver(eval, chosen, bound->values[3]);
 }
 
 static Object *deliver_object(Eval *eval, Object *result, Object *out)
