@@ -271,11 +271,29 @@ const Layout *layout_part(LayoutTable *table, const Layout *layout, const int32_
     return layout_intern(table, &part);
 }
 
+/* One after the other in the last dimension, in which memory mostly is: first of all registers. */
+static bool put_neighbours_first(Layout *whole, int dim, int32_t extent)
+{
+    const int count = bits_log2((uint64_t)extent);
+    int bits = 0;
+    for (int axis = 0; axis < LAYOUT_AXES; axis++) bits += whole->bits[axis];
+    if (dim != whole->rank - 1 || whole->shape[dim] != 1 || extent & (extent - 1) ||
+        bits + count > LAYOUT_BITS)
+        return false;
+    memmove(whole->basis[count], whole->basis[0], (size_t)bits * sizeof *whole->basis);
+    memset(whole->basis[0], 0, (size_t)count * sizeof *whole->basis);
+    for (int bit = 0; bit < count; bit++) whole->basis[bit][dim] = 1 << bit;
+    whole->bits[LAYOUT_REGISTER] += count;
+    whole->shape[dim] = whole->block[dim] = extent;
+    return true;
+}
+
 const Layout *layout_whole(LayoutTable *table, const Layout *part, const int32_t *shape)
 {
     Layout whole = *part;
     for (int d = 0; d < part->rank; d++) {
         if (shape[d] == part->shape[d]) continue; /* padded as the part is */
+        if (put_neighbours_first(&whole, d, shape[d])) continue;
         if (shape[d] % whole.block[d]) return NULL;
         whole.shape[d] = shape[d];
         whole.repeat[d] = shape[d] / whole.block[d];

@@ -362,24 +362,46 @@ static void choose_accesses(Classes *classes)
     }
 }
 
-/* The dimension along which a loop chooses, by its index, where in the tile a value goes; -1: there
- * is none. A conversion behind it is to be less work than its iterations. */
-static int chosen_dim(const Classes *classes, const Value *value)
+/* iota == index along a dimension, as a choice of where in a tile a value goes: the index; NULL: it
+ * is none. */
+static const Value *chosen_index(const Value *value, int *dim)
 {
     const Op *op = value->op,
              *compare = op && op->code == OP_select ? operand(op, condition)->op : NULL;
     if (!compare || compare->code != OP_cmp ||
         strcmp(op_attr(compare, ATTR_predicate)->text, "eq") != 0)
-        return -1;
+        return NULL;
     const Op *iota = operand(compare, a)->op, *splat = operand(compare, b)->op;
-    if (!iota || iota->code != OP_iota || !splat || splat->code != OP_splat) return -1;
-    const Value *index = operand(splat, a);
-    const Op *loop = index->region ? index->region->parent : NULL;
-    if (!loop || loop->code != OP_for || index->index != 0) return -1;
-    inference_enter(classes->inference, op);
-    return loop_trips(loop) >= elements_each(classes->inference, value->type)
-               ? (int)op_int(iota, ATTR_dim, 0)
-               : -1;
+    if (!iota || iota->code != OP_iota || !splat || splat->code != OP_splat) return NULL;
+    *dim = (int)op_int(iota, ATTR_dim, 0);
+    return operand(splat, a);
+}
+
+/* How many choices there are: of a loop's index one an iteration, or such an unrolled loop's one
+ * after the other. */
+static int64_t count_choices(const Value *value, int dim, int64_t most)
+{
+    int64_t number, count = 0;
+    for (int other = dim; count < most; value = operand(value->op, b)) {
+        const Value *index = chosen_index(value, &other);
+        if (!index || other != dim) break;
+        const Op *loop = index->region ? index->region->parent : NULL;
+        if (loop) return loop->code == OP_for && index->index == 0 ? loop_trips(loop) : 0;
+        if (!value_constant(index, &number)) return 0;
+        count++;
+    }
+    return count;
+}
+
+/* The dimension along which a value is put in a tile; -1: there is none, or a conversion behind all
+ * of it is more work. */
+static int chosen_dim(const Classes *classes, const Value *value)
+{
+    int dim;
+    if (!chosen_index(value, &dim)) return -1;
+    inference_enter(classes->inference, value->op);
+    const int64_t each = elements_each(classes->inference, value->type);
+    return each > 1 && count_choices(value, dim, each) >= each ? dim : -1;
 }
 
 /* Registers of a thread along that dimension: an iteration chooses between those of one row. */

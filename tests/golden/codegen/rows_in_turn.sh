@@ -46,6 +46,10 @@ $TILEC columns.py --arch=sm_90a --ptxas=none --emit=ptx -o columns.ptx 2>/dev/nu
 awk '/^\.visible/ { wanted = /_aligned/ } wanted' columns.ptx | grep -oE 'BB[0-9]+_[0-9]+|bra|bar\.sync|(ld|st)\.shared[.a-z0-9]*' | uniq -c
 # A thread has one of the rows, and a run of neighbours of it: each of 32 iterations side by side adds to one sum, and puts it in one register.
 awk '/^\.visible/ { wanted = /_aligned/ } wanted' columns.ptx | grep -oE 'add\.rn\.f32|selp\.f32' | sort | uniq -c
+# Of a loop that is unrolled, as all of it is little, parts are read by accesses of 16 bytes, and each of 64 sums goes to one register.
+sed 's/128), "float32"\]/64), "float32"]/g; s/16, 128/16, 64/g; s/serial(128)/serial(64)/' columns.py >unrolled.py
+$TILEC unrolled.py --arch=sm_90a --ptxas=none --emit=ptx -o unrolled.ptx 2>/dev/null
+awk '/^\.visible/ { wanted = /_aligned/ } wanted' unrolled.ptx | grep -oE 'bra|bar\.sync|(ld|st)\.shared[.a-z0-9]*|add\.rn\.f32|selp\.f32' | sort | uniq -c
 # Where shared memory has no room for two of them as long as a loop runs, each iteration copies one after the other.
 cat >both.py <<'T'
 import tilelang
