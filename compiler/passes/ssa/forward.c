@@ -3,8 +3,9 @@
  *
  * Texts store sums by way of shared memory, so that the threads' stores are wide. How stores go is
  * for later passes to choose, which know more: by TMA, from a few rows of them at a time. What is a
- * row or a column again and again needs no memory at all. What else other work reads stays where it
- * is, and so does what such work stands between, for which the registers may be needed. What is
+ * row or a column again and again needs no memory at all, nor does what is kept there for its
+ * elements alone, where those are now all of it, in order. What else other work reads stays where
+ * it is, and so does what such work stands between, for which the registers may be needed. What is
  * written and not read before all of it is written again is not written. */
 #include "ir/op_vec.h"
 #include "passes/analysis/access.h"
@@ -79,12 +80,25 @@ static bool fits_registers(const Op *load)
     return words <= (int64_t)COST_FORWARD_REGISTERS * op_threads(load).count;
 }
 
+/* Memory that is made for what is in it, as elements of register tiles are read by way of it. What
+ * has a name is the author's. */
+static bool is_detour(const Value *tile)
+{
+    const Op *store = tile->op->next;
+    if (tile->name || !store || !stored_by(store, tile)) return false;
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op != store && use->op->code != OP_shared_load) return false;
+    return true;
+}
+
 static void forward(Op *op, void *context)
 {
-    (void)context;
+    const bool *has_sums = context;
     if (op->code != OP_shared_load || !is_whole(operand(op, tile)) || !fits_registers(op)) return;
     Value *stored = find_stored(op);
-    if (!stored || !(is_stored_alone(&op->results[0]) || is_spread(stored))) return;
+    if (!stored) return;
+    const bool is_sum = *has_sums && (is_stored_alone(&op->results[0]) || is_spread(stored));
+    if (!is_sum && !is_detour(operand(op, tile))) return;
     value_replace(&op->results[0], stored);
     op_erase(op);
 }
@@ -140,9 +154,9 @@ static void drop_unread(Kernel *kernel)
 bool pass_forward(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    if (!region_has(kernel->host, OP_dot)) return true; /* sums are what texts store so */
-    kernel_visit(kernel, forward, NULL);
-    drop_overwritten(kernel);
+    bool has_sums = region_has(kernel->host, OP_dot); /* which texts store so */
+    kernel_visit(kernel, forward, &has_sums);
+    if (has_sums) drop_overwritten(kernel);
     drop_unread(kernel);
     return true;
 }
