@@ -99,12 +99,22 @@ static bool find_in_own_package(Eval *eval, const char *stem, Found *out)
     return false;
 }
 
+/* A module of a folder above that of the program's file, as `..x` is of the one above it. */
+static bool find_above(Eval *eval, const char *stem, int above, Found *out)
+{
+    const char *folder = eval->folder;
+    for (int i = 0; i < above; i++) folder = arena_printf(eval->arena, "%s/..", folder);
+    return find_in_folder(eval, folder, stem, out);
+}
+
 static bool find_source(Eval *eval, Name path, Found *out)
 {
     *out = (Found){0};
-    char *stem = arena_copy_text(eval->arena, path, strlen(path));
+    const int dots = (int)strspn(path, ".");
+    char *stem = arena_copy_text(eval->arena, path + dots, strlen(path) - (size_t)dots);
     for (char *c = stem; *c != '\0'; c++)
         if (*c == '.') *c = '/';
+    if (dots > 1) return find_above(eval, stem, dots - 1, out);
     if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out)) return true;
     for (int i = 0; i < eval->options.import_path_count; i++)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
@@ -275,12 +285,30 @@ Flow eval_import(Eval *eval, const NodeImport *node)
     return FLOW_NEXT;
 }
 
+/* The module above the folder of the program's file that an import means: its name has a dot for
+ * that folder and each above it. NULL: it means none. */
+static Name name_above(Eval *eval, const Unit *unit, const NodeImportFrom *node, int up)
+{
+    const int dots = (int)strspn(unit->name, ".");
+    int parts = 1;
+    for (const char *c = unit->name + dots; *c != '\0'; c++) parts += *c == '.';
+    const int above = (dots > 0 ? dots : 1) + up - parts;
+    Found found;
+    if (node->module == NULL || up < parts || above < 2) return NULL;
+    const char *name = "";
+    for (int i = 0; i < above; i++) name = arena_printf(eval->arena, "%s.", name);
+    const Name path = intern_printf(eval->session->names, "%s%s", name, node->module);
+    return find_source(eval, path, &found) ? path : NULL;
+}
+
 /* `from .x import y` in package a.b means a.b.x, in module a.b it means a.x. */
 static Name absolute_name(Eval *eval, const Unit *unit, const NodeImportFrom *node)
 {
     if (node->level == 0 || unit == NULL) return node->module;
     size_t length = strlen(unit->name);
     int up = unit->folder != NULL ? node->level - 1 : node->level;
+    const Name above = name_above(eval, unit, node, up);
+    if (above != NULL) return above;
     for (int i = 0; i < up; i++) {
         while (length > 0 && unit->name[length - 1] != '.') length--;
         length -= length > 0;

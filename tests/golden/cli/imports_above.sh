@@ -1,0 +1,46 @@
+# Relative imports of a program's file are of the package that it lies in, however far above, whatever folder it is compiled from.
+mkdir -p $TMP/package/shapes/round $TMP/package/flat
+cd $TMP/package
+cat >scale.py <<'END'
+def factor(n):
+    return n + 1
+END
+cat >flat/utils.py <<'END'
+import warp as wp
+
+from ..scale import factor
+from .wider import wide
+
+FACTOR = factor(2)
+
+
+@wp.func
+def shifted(x: float):
+    return x * wide + float(FACTOR)
+END
+echo 'wide = 10.0' >flat/wider.py
+echo 'wide = 99.0' >shapes/round/wider.py
+cat >shapes/round/kernels.py <<'END'
+import warp as wp
+
+from ...flat.utils import shifted
+from ..names import NAME, offset
+from .wider import wide
+
+
+@wp.kernel
+def shift(a: wp.array(dtype=float)):
+    i = wp.tid()
+    a[i] = shifted(a[i]) + wp.static(wide) + float(offset)
+END
+cat >shapes/names.py <<'END'
+from ..scale import factor
+
+NAME, offset = "round", factor(4)
+END
+for from in . shapes/round ..; do
+    (cd $from && $TILEC run --device=emulator "$(realpath --relative-to=. $TMP/package/shapes/round/kernels.py)" \
+        'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a]); print(a, NAME)')
+done
+sed -i 's/names import/missing_names import/' shapes/round/kernels.py
+$TILEC run --device=emulator shapes/round/kernels.py 'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a])' 2>&1 | head -3
