@@ -241,6 +241,17 @@ static int count_staged(Eval *eval, Map *staged, Span at)
     return ++*count;
 }
 
+/* What its parameters are annotated with is not what a call tells. False: reported. */
+static bool look_at_signature(Eval *eval, Object *instance, const Survey *survey)
+{
+    Signature signature;
+    const SurveyedKernel kernel = {.at = span_of(instance)};
+    survey->begin(survey->context);
+    if (signature_read(eval, instance, kernel.at, &signature)) return true;
+    survey->visit(survey->context, &kernel);
+    return false;
+}
+
 static void stage_all(Eval *eval, const Survey *survey)
 {
     enum { MOST_OF_A_KERNEL = 12 }; /* of a loop over sizes the others say the same */
@@ -259,7 +270,10 @@ static void stage_all(Eval *eval, const Survey *survey)
         const Span at = span_of(surveyed.data[i]);
         if (map_has(&staged, at.source->text + at.begin)) continue;
         Specialisation *specialisation = compile_alone(eval, surveyed.data[i]);
-        if (specialisation == NULL) continue;
+        if (specialisation == NULL) {
+            if (!look_at_signature(eval, surveyed.data[i], survey)) count_staged(eval, &staged, at);
+            continue;
+        }
         count_staged(eval, &staged, at);
         stage_one(eval, specialisation, survey);
     }

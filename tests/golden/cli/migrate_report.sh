@@ -165,3 +165,18 @@ def eager(X, Y):
 eager(torch.zeros(256), torch.zeros(256))
 END
 $TILEC migrate-report refused.py | show
+
+# Parameters whose annotations are of names that nothing gives, in a kernel that nothing launches.
+cat > annotated.py <<'END'
+import warp as wp
+from someones_structs import *
+
+@wp.kernel
+def annotated(state: State, a: wp.array(dtype=float)):
+    a[wp.tid()] = state.x
+
+@wp.kernel
+def plain(a: wp.array(dtype=float)):
+    a[wp.tid()] = 0.0
+END
+$TILEC migrate-report annotated.py | show
