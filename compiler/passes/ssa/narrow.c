@@ -4,7 +4,8 @@
  * What threads read of a tile at other places than their own is a copy of the whole tile in shared
  * memory, made by the evaluator or by elements.c. A tile that comes from there, and stays there as
  * it is, is read where it is. Where no more than half of it is read, the copy is of a part: one
- * whose extents are powers of two, at a multiple of them, as registers can be divided so. */
+ * whose extents are powers of two, at a multiple of them, as registers can be divided so. A copy of
+ * what was cast to a wider type has the narrower numbers, and what is read of it is cast. */
 #include "passes/analysis/context.h"
 #include "passes/ssa/index_bounds.h"
 
@@ -251,6 +252,66 @@ static void read_in_place(Op *copy, Op *store, Value *tile)
     op_erase(copy);
 }
 
+/* ---- copies of numbers of a wider type ---- */
+
+/* What is cast to a wider type in the store; NULL: nothing is. */
+static Value *cast_within(const Op *store)
+{
+    const Value *value = operand(store, value);
+    if (value->op && value->op->code == OP_reshape) value = operand(value->op, a);
+    if (!value->op || value->op->code != OP_cast) return NULL;
+    Value *from = operand(value->op, a);
+    const DType dtype = from->type->dtype;
+    const bool is_narrower = dtype_bits(dtype) < dtype_bits(value->type->dtype);
+    return is_narrower && dtype != DTYPE_b1 && !dtype_is_packed(dtype) ? from : NULL;
+}
+
+static void cast_back(Op *read, DType dtype)
+{
+    Value *result = read->results;
+    const Type *wide = result->type;
+    Builder at = builder_after(read);
+    Value *cast = build_op(&at, OP_cast, 1, &result, 1, &wide)->results;
+    value_replace(result, cast);
+    op_set_operand(cast->op, operand_index(cast->op, a), result);
+    result->type = type_with_dtype(at.kernel->types, wide, dtype);
+}
+
+/* The cast, and the other shape of what it gave. */
+static void drop_unused(Value *wide)
+{
+    while (wide->use_count == 0 && (wide->op->code == OP_reshape || wide->op->code == OP_cast)) {
+        Op *op = wide->op;
+        const bool is_last = op->code == OP_cast;
+        wide = operand(op, a);
+        op_erase(op);
+        if (is_last) return;
+    }
+}
+
+static void store_before_cast(Op *copy, Op *store, Value *from)
+{
+    TypeTable *types = copy->parent->kernel->types;
+    const DType dtype = from->type->dtype;
+    const Type *tile = type_with_dtype(types, operand(store, value)->type, dtype);
+    Builder at = builder_before(store);
+    if (from->type != tile) from = build_op(&at, OP_reshape, 1, &from, 1, &tile)->results;
+    copy->results[0].type = type_with_dtype(types, copy->results[0].type, dtype);
+    Value *wide = operand(store, value);
+    op_set_operand(store, operand_index(store, value), from);
+    drop_unused(wide);
+    for (const OpUse *use = copy->results[0].uses; use; use = use->next) {
+        if (use->op == store) continue;
+        if (use->op->code != OP_shared_view) {
+            cast_back(use->op, dtype);
+            continue;
+        }
+        Value *view = use->op->results;
+        view->type = type_with_dtype(types, view->type, dtype);
+        for (const OpUse *load = view->uses; load; load = load->next) cast_back(load->op, dtype);
+    }
+}
+
 static bool is_copy(const Op *op, const void *context)
 {
     (void)context;
@@ -263,8 +324,9 @@ bool pass_narrow(Kernel *kernel, PassContext *context)
     const OpVec copies = region_list(narrow.arena, kernel->host, is_copy, NULL);
     for (size_t i = 0; i < copies.count; i++) {
         Op *copy = copies.data[i], *store = copying_store(copy->results);
-        Value *tile = tile_of_copy(store);
+        Value *tile = tile_of_copy(store), *from = tile ? NULL : cast_within(store);
         Box box;
+        if (from) store_before_cast(copy, store, from);
         if (tile)
             read_in_place(copy, store, tile);
         else if (!find_box(&narrow, copy->results, &box))
