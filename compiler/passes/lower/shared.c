@@ -473,6 +473,17 @@ void lower_shared_load(Lower *lower, Op *op)
     load_vectors(lower, &access, registers);
 }
 
+/* No thread reads what it wrote itself, without waiting for others: a load by the same layout. */
+static bool is_read_by_others(const Value *tile, const Layout *layout)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        const Op *op = use->op;
+        if (op->code == OP_shared_load && op->results[0].type->layout == layout) return false;
+        if (op_has(op, ALIAS) && !is_read_by_others(op->results, layout)) return false;
+    }
+    return true;
+}
+
 void lower_shared_store(Lower *lower, Op *op)
 {
     const Layout *layout = operand(op, value)->type->layout;
@@ -481,8 +492,9 @@ void lower_shared_store(Lower *lower, Op *op)
     const int replicas = layout_register_replicas(layout);
     Ldmatrix how;
     /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
-    if (op_attr(op, ATTR_tma) && !shared_rank(operand(op, tile)) && !replicas &&
-        !layout_replica_mask(layout) &&
+    if (!shared_rank(operand(op, tile)) && !replicas && !layout_replica_mask(layout) &&
+        (op_attr(op, ATTR_tma) ||
+         is_read_by_others(shared_root(operand(op, tile))->results, layout)) &&
         find_matrices(lower, HAS_STMATRIX, &access, operand(op, tile), &how)) {
         move_matrices(lower, &access, how, true, registers);
         return;
