@@ -1,9 +1,22 @@
 /* elements.c: elements of register tiles at indices that each thread has for itself; needs and
- * leaves a TYPED kernel in SSA.
+ * leaves a TYPED kernel, one pass with variables, the other one in SSA.
  *
  * A tile that is read so goes to shared memory, once for all readings, in the region where it was
- * made: there all threads are that made it, whichever of them come to read it. */
-#include "passes/pass.h"
+ * made: there all threads are that made it, whichever of them come to read it.
+ *
+ *     %old = var_get %v; var_set %v, select(iota == i, splat(x), %old)
+ *     ->  element_store %shared, x, i
+ *
+ * A variable of a tile of which threads set elements, each another one, is a shared tile: what is
+ * done with it as a whole loads and stores that. */
+#include "ir/op_vec.h"
+#include "passes/analysis/context.h"
+#include "passes/analysis/uniformity.h"
+#include "passes/ssa/simplify.h"
+
+#include <string.h>
+
+/* ---- elements that are read ---- */
 
 typedef struct Pass {
     Kernel *kernel;
@@ -38,5 +51,143 @@ bool pass_elements(Kernel *kernel, PassContext *context)
     Pass pass = {.kernel = kernel, .arena = arena_new()};
     kernel_visit_those(kernel, OP_element_load, visit, &pass);
     arena_free(pass.arena);
+    return true;
+}
+
+/* ---- elements that are set ---- */
+
+typedef struct Setting {
+    Kernel *kernel;
+    Arena *arena;
+    PassContext *context;
+    Map tiles; /* variable -> shared tile */
+    OpVec uses;
+} Setting;
+
+typedef struct Element {
+    Value *value;
+    int rank;
+    Value *indices[TYPE_RANK];
+} Element;
+
+/* iota == splat(i), of some dimension, and what is joined by `and`. */
+static bool find_indices(const Value *mask, Element *out)
+{
+    const Op *op = mask->op;
+    if (op && op->code == OP_and)
+        return find_indices(operand(op, a), out) && find_indices(operand(op, b), out);
+    if (!op || op->code != OP_cmp || strcmp(op_attr(op, ATTR_predicate)->text, "eq") != 0)
+        return false;
+    const Op *iota = operand(op, a)->op, *index = operand(op, b)->op;
+    if (!iota || iota->code != OP_iota || !index || index->code != OP_splat) return false;
+    const int64_t dim = op_int(iota, ATTR_dim, 0);
+    if (out->indices[dim]) return false;
+    out->indices[dim] = operand(index, a);
+    return true;
+}
+
+/* Whether one element is set, and the others stay. */
+static bool sets_element(const Op *set, Element *out)
+{
+    const Op *select = operand(set, value)->op;
+    if (!select || select->code != OP_select) return false;
+    const Op *value = operand(select, a)->op, *old = operand(select, b)->op;
+    if (!value || value->code != OP_splat || !old || old->code != OP_var_get ||
+        operand(old, variable) != operand(set, variable))
+        return false;
+    const Type *type = operand(set, value)->type;
+    *out = (Element){.value = operand(value, a), .rank = type->rank};
+    if (!find_indices(operand(select, condition), out)) return false;
+    for (int d = 0; d < type->rank; d++)
+        if (!out->indices[d]) return false;
+    return true;
+}
+
+/* A variable whose elements threads set, each another one. */
+static void find_variable(Op *set, void *context)
+{
+    Setting *setting = context;
+    Value *variable = operand(set, variable);
+    const Type *type = variable->type->content;
+    Element element;
+    bool differs = false;
+    if (type->kind != TYPE_TILE || type->dtype == DTYPE_b1 || map_has(&setting->tiles, variable) ||
+        !sets_element(set, &element) || !group_is_same(op_threads(set), op_threads(variable->op)))
+        return;
+    for (int d = 0; d < element.rank; d++)
+        differs |= threads_differ(analysis_uniformity(setting->context), element.indices[d],
+                                  op_threads(set)) != NULL;
+    if (!differs) return;
+    Builder at = builder_before(variable->op);
+    const Type *shared =
+        type_shared(setting->kernel->types, type->dtype, type->rank, type->shape, NULL);
+    Value *tile = build_op(&at, OP_shared_alloc, 0, NULL, 1, &shared)->results;
+    Value *init = operand_given(variable->op, init);
+    if (init) build_op(&at, OP_shared_store, 2, (Value *[]){tile, init}, 0, NULL);
+    map_set(setting->arena, &setting->tiles, variable, tile);
+}
+
+static Value *tile_of_variable(const Setting *setting, const Op *op)
+{
+    return op && op->code == OP_var_get ? map_get(&setting->tiles, operand(op, variable)) : NULL;
+}
+
+static void read_element(Op *load, void *context)
+{
+    const Setting *setting = context;
+    Value *tile = tile_of_variable(setting, operand(load, memory)->op);
+    if (tile) op_set_operand(load, operand_index(load, memory), tile);
+}
+
+static void note_use(Op *op, void *context)
+{
+    Setting *setting = context;
+    if (map_has(&setting->tiles, operand(op, variable)))
+        vec_push(setting->arena, &setting->uses, op);
+}
+
+static void set_tile(Op *set, Value *tile)
+{
+    Builder at = builder_before(set);
+    Element element;
+    Value *operands[2 + TYPE_RANK] = {tile};
+    if (!sets_element(set, &element)) {
+        operands[1] = operand(set, value);
+        build_op(&at, OP_shared_store, 2, operands, 0, NULL);
+    } else {
+        operands[1] = element.value;
+        memcpy(operands + 2, element.indices, sizeof *operands * (size_t)element.rank);
+        Op *store = build_op(&at, OP_element_store, 2 + element.rank, operands, 0, NULL);
+        op_set_int(store, ATTR_once, 1);
+    }
+    op_erase(set);
+}
+
+static void get_tile(Op *get, Value *tile)
+{
+    Builder at = builder_before(get);
+    if (get->results[0].use_count > 0)
+        value_replace(&get->results[0], build1(&at, OP_shared_load, tile));
+    op_erase(get);
+}
+
+bool pass_set_elements(Kernel *kernel, PassContext *context)
+{
+    Setting setting = {.kernel = kernel, .arena = arena_new(), .context = context};
+    kernel_visit_those(kernel, OP_var_set, find_variable, &setting);
+    if (setting.tiles.count > 0) {
+        kernel_visit_those(kernel, OP_element_load, read_element, &setting);
+        kernel_visit_those(kernel, OP_var_set, note_use, &setting);
+        for (size_t i = 0; i < setting.uses.count; i++)
+            set_tile(setting.uses.data[i],
+                     map_get(&setting.tiles, operand(setting.uses.data[i], variable)));
+        setting.uses.count = 0;
+        kernel_drop_dead(kernel);
+        kernel_visit_those(kernel, OP_var_get, note_use, &setting);
+        for (size_t i = 0; i < setting.uses.count; i++)
+            get_tile(setting.uses.data[i],
+                     map_get(&setting.tiles, operand(setting.uses.data[i], variable)));
+    }
+    arena_free(setting.arena);
     return true;
 }
