@@ -170,7 +170,8 @@ static void bind_self(Eval *eval, const Function *function, Scope *scope, Object
                     instance, names.items[0]->span);
 }
 
-/* The kernel's own counts begin anew; its steps are not the caller's. */
+/* The kernel's own counts begin anew, and what it assigns of modules' names; its steps are not the
+ * caller's. */
 static void begin_kernel(Eval *eval, Staging *staging)
 {
     eval->staging = staging;
@@ -179,6 +180,7 @@ static void begin_kernel(Eval *eval, Staging *staging)
                                    staging->at);
     eval->library = 0;
     eval->steps_left = UNROLL_LIMIT;
+    units_take_told(eval);
 }
 
 /* ---- parameters ---- */

@@ -183,6 +183,11 @@ void unit_take_told(Eval *eval, Unit *unit)
                 told->as.dict.values.data[i]);
 }
 
+void units_take_told(Eval *eval)
+{
+    while (eval->untold.count > 0) unit_take_told(eval, eval->untold.data[--eval->untold.count]);
+}
+
 static Object *load_module(Eval *eval, Name path, Span at)
 {
     Object *module = builtin_module(eval, path);

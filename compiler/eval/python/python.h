@@ -100,6 +100,7 @@ bool host_set_item(Eval *eval, Object *array, Object *index, Object *value, Span
 Object *import_module(Eval *eval, Name path, Span at); /* MODULE or MISSING; NULL: reported */
 Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
 void unit_take_told(Eval *eval, Unit *unit); /* what a host says of its names */
+void units_take_told(Eval *eval);            /* of those that functions have changed */
 Flow eval_import(Eval *eval, const NodeImport *node);
 /* The name among those that `from module import *` takes, in this unit. */
 Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,

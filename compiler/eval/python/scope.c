@@ -13,9 +13,16 @@ static Scope *home_scope(Scope *scope, Name name)
     return scope;
 }
 
+/* What a host says that a module's name is holds until a function of a kernel's assigns it anew. */
 bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at)
 {
     Scope *home = home_scope(scope, name);
+    const bool is_told =
+        home != scope && home->kind == SCOPE_UNIT && map_has(&home->unit->defined, name);
+    if (is_told) {
+        map_set(eval->arena, &home->unit->defined, name, object);
+        vec_push(eval->arena, &eval->untold, home->unit);
+    }
     return eval->ops->binding_set(eval, bindings_make(eval, &home->bindings, name), object, at);
 }
 
