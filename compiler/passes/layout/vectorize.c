@@ -627,19 +627,12 @@ static void vectorize(Kernel *kernel, Op *loop)
     arena_free(pass.arena);
 }
 
-static void find_loop(Op *op, void *context)
-{
-    OpVec *loops = context;
-    vec_push(op->parent->kernel->arena, loops, op);
-}
-
 /* The inner ones first: without them the outer ones may be of rows, too. */
 bool pass_vectorize(Kernel *kernel, PassContext *context)
 {
-    OpVec loops = {0};
     (void)context;
     if (kernel->is_strict) return true;
-    kernel_visit_those(kernel, OP_for, find_loop, &loops);
+    const OpVec loops = region_list_those(kernel->arena, kernel->host, OP_for);
     for (size_t i = loops.count; i > 0; i--) vectorize(kernel, loops.data[i - 1]);
     return true;
 }

@@ -21,19 +21,10 @@ typedef struct Limit {
     int64_t step; /* by which the index grows in each iteration */
 } Limit;
 
-static bool is_together(const Op *op)
+static bool is_together(const Op *op, const void *context)
 {
+    (void)context;
     return op_has(op, COOP | BARRIER | WAITS | ASYNC);
-}
-
-static bool are_together(const Region *region)
-{
-    for (const Op *op = region->first; op; op = op_next(op)) {
-        if (is_together(op)) return true;
-        for (int r = 0; r < op->region_count; r++)
-            if (are_together(op->regions[r])) return true;
-    }
-    return false;
 }
 
 static bool is_empty(const Region *region)
@@ -48,12 +39,12 @@ static Op *guard_of(const Op *loop)
     for (Op *op = loop->regions[0]->first; op; op = op->next) {
         if (op->code == OP_if && !guard && op->result_count == 0 && is_empty(op->regions[1])) {
             guard = op;
-        } else if (is_together(op) || op->region_count ||
+        } else if (is_together(op, NULL) || op->region_count ||
                    !(op_has(op, PURE) || op_has(op, LOADS) || op_has(op, TERM))) {
             return NULL;
         }
     }
-    return guard && !are_together(guard->regions[0]) ? guard : NULL;
+    return guard && !region_find(guard->regions[0], is_together, NULL) ? guard : NULL;
 }
 
 static bool is_outside(const Op *loop, const Value *value)
