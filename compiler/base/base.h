@@ -236,7 +236,7 @@ typedef struct Times {
         const char *name; /* kept by the caller */
         uint64_t total_ns;
         int count;
-    } rows[64]; /* further names count as the last */
+    } rows[128]; /* further names count as the last */
     int count;
 } Times;
 
