@@ -100,6 +100,21 @@ source = tilelang.compile(double).get_kernel_source()
 print(".target sm_" in source, ".visible .entry" in source)
 
 
+# a number of a type, and a kernel that has it
+weight = T.cast(0.1, "float16")
+print(weight.dtype, T.Cast("int32", 3.7).dtype)
+
+
+@T.prim_func
+def weighted(A: T.Tensor((64,), T.float32)):
+    with T.Kernel(1, threads=32):
+        for j in T.Parallel(64):
+            A[j] = A[j] * weight
+
+
+print("0f3DCCC000" in tilelang.compile(weighted).get_kernel_source())
+
+
 @T.prim_func
 def empty(A: T.Tensor((64,), T.float32)):
     with T.Kernel(1, threads=(32, 0)):

@@ -39,6 +39,9 @@ class Constant(Staged):
         super().__init__(Text(session.module("tilelang.language"), ".cast(", session.text_of(value), f", {str(kind)!r})"), kind)
         self.__dict__["value"] = value
 
+    def bind(self, statements):
+        return Remote.bind(self, statements)
+
     def __int__(self):
         return int(self.value)
 

@@ -2,6 +2,7 @@
 
 from tilec import modules as _modules
 from tilec.session import Remote as _Remote
+from tilelang.expressions import Constant as _Constant
 from tilelang.kernels import Macro as _Macro
 from tilelang.kernels import PrimFunc as _PrimFunc
 from tilelang.types import dtype  # noqa: F401
@@ -23,6 +24,15 @@ def ceildiv(a, b):
     if isinstance(a, int) and isinstance(b, int):
         return -(-a // b)
     return _language.ceildiv(a, b)
+
+
+def cast(value, to, **options):
+    """As the compiler's; a number that it makes has its type here, too."""
+    return _language.cast(value, to, **options) if options or not isinstance(value, (int, float)) else _Constant(dtype(to), value)
+
+
+def Cast(to, value):
+    return cast(value, to)
 
 
 class _OfRemotes(type):
