@@ -357,11 +357,21 @@ static bool check_mma_sync(const Check *check)
 
 /* ---- the host region ---- */
 
+static bool names_pointer(const Check *check)
+{
+    const int64_t index = op_int(check->op, ATTR_index, -1);
+    return require(check,
+                   in_range(check->op, ATTR_index, 0, check->kernel->parameter_count - 1) &&
+                       check->kernel->parameters[index].value->type->kind == TYPE_POINTER,
+                   "the kernel has no pointer {index}");
+}
+
 static bool check_require(const Check *check)
 {
     return require(check, operand_type(check, condition)->dtype == DTYPE_b1,
                    "the condition is a boolean") &&
-           require(check, op_attr(check->op, ATTR_text) != NULL, "{text} is missing");
+           require(check, op_attr(check->op, ATTR_text) != NULL, "{text} is missing") &&
+           (!op_attr(check->op, ATTR_index) || names_pointer(check));
 }
 
 /* The tensor of result `index`, or NULL. */
@@ -431,14 +441,10 @@ static bool check_cp_bulk_tensor(const Check *check)
 
 static bool check_span(const Check *check)
 {
-    const Op *op = check->op;
-    const int64_t index = op_int(op, ATTR_index, -1);
     return require(check, operand_type(check, bytes)->dtype == DTYPE_i64, "a size is an i64") &&
-           require(check,
-                   in_range(op, ATTR_index, 0, check->kernel->parameter_count - 1) &&
-                       check->kernel->parameters[index].value->type->kind == TYPE_POINTER,
-                   "the kernel has no pointer {index}") &&
-           require(check, op->parent == check->kernel->host, "it stands in no region of an op");
+           names_pointer(check) &&
+           require(check, check->op->parent == check->kernel->host,
+                   "it stands in no region of an op");
 }
 
 static bool check_result_shape(const Check *check)

@@ -299,6 +299,14 @@ static int64_t place_of(const Op *op, const Value *array)
     return place;
 }
 
+/* A branch that other threads idle through has no results, nor do variables change in it. */
+static bool is_set_idly(const Op *op, const Value *array)
+{
+    for (const Region *at = op->parent; at != array->op->parent; at = at->parent->parent)
+        if (op_int(at->parent, ATTR_idle, 0)) return true;
+    return false;
+}
+
 /* Where all indices are known, whole numbers of a thread's own array are variables: what is
  * computed of them says where tiles begin. */
 static void numbers_to_variables(Op *alloc, void *context)
@@ -310,7 +318,7 @@ static void numbers_to_variables(Op *alloc, void *context)
     if (!dtype_is_integer(dtype) || dtype == DTYPE_b1 || type_elements(array->type) > MOST_NUMBERS)
         return;
     for (const OpUse *use = array->uses; use; use = use->next)
-        if (place_of(use->op, array) < 0) return;
+        if (place_of(use->op, array) < 0 || is_set_idly(use->op, array)) return;
     Builder before = builder_before(alloc);
     const Type *type =
         type_var(alloc->parent->kernel->types, type_scalar(alloc->parent->kernel->types, dtype));
