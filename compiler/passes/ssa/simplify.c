@@ -189,6 +189,22 @@ static Value *difference(const Op *op)
                                      : NULL;
 }
 
+/* x - (x // c) * c = x % c, whose range is known. */
+static Value *remainder_of(Builder *builder, const Op *op)
+{
+    if (op->code != OP_sub) return NULL;
+    const Op *product = operand(op, b)->op;
+    const Op *quotient = product && product->code == OP_mul ? operand(product, a)->op : NULL;
+    int64_t by, times;
+    if (!quotient || quotient->code != OP_floordiv || operand(quotient, a) != operand(op, a) ||
+        !value_constant(operand(quotient, b), &by) ||
+        !value_constant(operand(product, b), &times) || by != times || by <= 0)
+        return NULL;
+    Value *rest = build2(builder, OP_floormod, operand(quotient, a), operand(quotient, b));
+    if (op_int(quotient, ATTR_positive, 0)) op_set_int(rest->op, ATTR_positive, 1);
+    return rest;
+}
+
 /* What the gradient alone asks for, of the kernel or of a function inside of it. */
 static bool is_kept(const Op *op)
 {
@@ -218,6 +234,7 @@ static Value *identity(Builder *builder, Op *op)
         return NULL;
     Value *value = identity_with_constant(op);
     if (!value) value = difference(op);
+    if (!value) value = remainder_of(builder, op);
     return value ? value : reassociate(builder, op);
 }
 
