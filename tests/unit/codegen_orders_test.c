@@ -45,8 +45,9 @@ static char *program(Arena *arena, const Row *row, const char *const words[3])
         &text,
         "kernel @orders stage THREADED (%%out: ptr<i32, global> multiple 16 reads writes) {\n"
         "  %%one = const {value = 1} : i32\n"
-        "  launch %%one, %%one, %%one {warps = %d, bytes = 1024%s} {\n",
-        row->warps, row->launch ? row->launch : "");
+        "  %%blocks = const {value = %d} : i32\n"
+        "  launch %%blocks, %%one, %%one {warps = %d, bytes = 1024%s} {\n",
+        row->blocks, row->warps, row->launch ? row->launch : "");
     buf_text(&text, prelude);
     for (const char *at = row->body; *at; at++) {
         if (*at == '$')
