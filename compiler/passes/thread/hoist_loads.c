@@ -1,0 +1,91 @@
+/* hoist_loads.c: loads of global memory go in front of barriers that order shared memory alone.
+ *
+ * A block that fills shared memory, waits, and then loads something else waits for memory twice.
+ * What the block has not written yet, and waited for no other block to write, is the same on either
+ * side of the barrier, whatever the launch's pointers have in common: so its loads go in front of
+ * the first barrier where their addresses can be known, and are in flight together. */
+#include "passes/pass.h"
+#include "ir/op_vec.h"
+#include "ir/rebuild.h"
+#include "target/cost.h"
+
+typedef struct Hoist {
+    Arena *arena;
+    OpVec barriers; /* that may be passed, in their order */
+    int registers;  /* of a thread, that loads may still take */
+} Hoist;
+
+static bool is_global_load(const Op *op)
+{
+    return op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
+}
+
+static bool is_own(const Op *op)
+{
+    const Space space = operand(op, pointer)->type->space;
+    return space == SPACE_SHARED || space == SPACE_LOCAL;
+}
+
+static bool is_barrier(const Op *op)
+{
+    return op->code == OP_warp_sync || (op->code == OP_barrier && !op_attr(op, ATTR_count));
+}
+
+/* It may write global memory, or wait for others who do, or this is not known. */
+static bool orders_global(const Op *op, const void *context)
+{
+    (void)context;
+    if (op->code == OP_while) return true;
+    if (op->region_count || op_has(op, LOADS | REPORTS) || is_barrier(op)) return false;
+    if (op->code == OP_st) return !is_own(op);
+    return op_has(op, READS | WRITES) && op->code != OP_local_base;
+}
+
+static int registers_of(const Op *load)
+{
+    enum { WORD = 4 };
+    const Type *type = load->results[0].type;
+    const int count = type->kind == TYPE_VECTOR ? type->count : 1;
+    return (int)(dtype_memory_bytes(type->dtype, count) + WORD - 1) / WORD;
+}
+
+static bool may_precede(const Op *load, const Op *barrier)
+{
+    for (int i = 0; i < load->operand_count; i++)
+        if (!value_may_precede(load->operands[i], barrier)) return false;
+    return true;
+}
+
+static void hoist(Hoist *hoist, Op *load)
+{
+    const int registers = registers_of(load);
+    if (registers > hoist->registers) return;
+    for (size_t i = 0; i < hoist->barriers.count; i++) {
+        Op *barrier = hoist->barriers.data[i];
+        if (!may_precede(load, barrier)) continue;
+        value_move_before(load->results, barrier);
+        hoist->registers -= registers;
+        return;
+    }
+}
+
+static void hoist_loads(Kernel *kernel, const Target *target, const Op *launch)
+{
+    const int all = cost_registers_per_thread(target, launch_warps(launch), 1);
+    Hoist state = {.arena = kernel->arena, .registers = all * COST_HOISTED_PERCENT / 100};
+    for (Op *op = launch_region(launch)->first, *next; op; op = next) {
+        next = op->next;
+        if (op_find_within(op, orders_global, NULL)) return;
+        if (is_barrier(op))
+            vec_push(kernel->arena, &state.barriers, op);
+        else if (is_global_load(op))
+            hoist(&state, op);
+    }
+}
+
+bool pass_hoist_loads(Kernel *kernel, PassContext *context)
+{
+    for (const Op *op = kernel->host->first; op; op = op->next)
+        if (op->code == OP_launch) hoist_loads(kernel, context->target, op);
+    return true;
+}
