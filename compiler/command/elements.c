@@ -126,6 +126,7 @@ Element element_decode(DType dtype, const void *bytes)
 void element_encode(DType dtype, Element element, void *bytes)
 {
     uint64_t bits = dtype_is_float(dtype) ? dtype_encode(dtype, element.f) : (uint64_t)element.i;
+    if (dtype == DTYPE_b1) bits = element.i != 0; /* a GPU looks at the lowest bit alone */
     memcpy(bytes, &bits, (size_t)dtype_bytes(dtype));
 }
 

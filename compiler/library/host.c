@@ -248,6 +248,10 @@ static bool encode_number(const Library *library, Span at, const Parameter *para
         *cell = dtype_encode(dtype, is_float ? value->number : (double)value->integer);
         return true;
     }
+    if (dtype == DTYPE_b1) { /* a GPU looks at the lowest bit alone */
+        *cell = is_float ? value->number != 0 : value->integer != 0;
+        return true;
+    }
     if (is_float) return refuse_kind(library, at, parameter, "an integer");
     *cell = (uint64_t)value->integer;
     if (dtype_takes(dtype, value->integer)) return true;

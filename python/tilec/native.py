@@ -1,6 +1,7 @@
 """libtile and libtilec by ctypes: what their headers declare, found where they are installed."""
 
 import builtins
+import contextlib
 import ctypes
 import json
 import os
@@ -264,7 +265,19 @@ def emulator():
     """libtile_emulator, which a machine with GPUs needs not have."""
     if "emulator" not in _parts:
         _parts["emulator"] = _load("libtile_emulator")
+        _declare(_parts["emulator"], "tile_emulator_set_in_turn", None, c_int)
     return _parts["emulator"]
+
+
+@contextlib.contextmanager
+def in_turn():
+    """For a while the emulator's threads run one behind another, as a processor's do: what they write in global memory those that
+    come later read."""
+    emulator().tile_emulator_set_in_turn(1)
+    try:
+        yield
+    finally:
+        emulator().tile_emulator_set_in_turn(0)
 
 
 def compiler():

@@ -88,6 +88,17 @@ class File:
             self.of_module = sorted(names), set(imports)
         return self.of_module
 
+    @functools.cached_property
+    def attributes(self):
+        """What is asked of anything."""
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)]
+
+    @functools.cached_property
+    def modules(self):
+        """The names that the module's own statements bind to whole modules."""
+        imports = [node for node in self.tree.body if isinstance(node, ast.Import)]
+        return sorted({alias.asname or alias.name for node in imports for alias in node.names if alias.asname or "." not in alias.name})
+
     def node(self, name, line):
         """The definition of that name that begins at the line, or is the innermost around it."""
         if (name, line) in self.found:
@@ -288,10 +299,41 @@ def _imports_told(name, path):
         values = [known[found] for found in names]
         before = _told_modules.get(one)
         if before is None or before[0] != names or not all(map(operator.is_, before[1], values)):
-            text = Text(f"core.module_told({one!r}, ", text_of(dict(zip(names, values))), ")")
+            foreign = _of_foreign_modules(module.__file__, known, _folder_of(one, module.__file__))
+            text = Text(f"core.module_told({one!r}, ", text_of({**foreign, **dict(zip(names, values))}), ")")
             before = _told_modules[one] = names, values, Remote(text)
         told.append(before[2])
     return told
+
+
+@functools.cache
+def _is_foreign(name):
+    """A module that is Python's alone, as an installed library: the compiler has none of that name."""
+    from tilec import modules
+
+    first = name.partition(".")[0]
+    return first not in sys.stdlib_module_names and first != "tilec" and not modules.exists(first)
+
+
+def _is_below(module, folder):
+    """Whether imports of a program's text that is in the folder find the module there."""
+    path = getattr(module, "__file__", None) or "/"
+    return "site-packages" not in path and not os.path.relpath(path, folder).startswith("..")
+
+
+def _of_foreign_modules(path, known, folder):
+    """Of libraries that the module at the path imports, the numbers that its text asks for, as attributes: by the names that the text
+    has for the libraries."""
+    file, found = file_of(path), {}
+    for name in file.modules:
+        value = known.get(name)
+        if type(value) is types.ModuleType and not _is_below(value, folder) and _is_foreign(value.__name__):
+            asked = {node.attr for node in file.attributes if isinstance(node.value, ast.Name) and node.value.id == name}
+            numbers = {one: getattr(value, one, None) for one in sorted(asked)}
+            numbers = {one: number for one, number in numbers.items() if type(number) in (bool, int, float) and _is_value(number)}
+            if numbers:
+                found[name] = types.SimpleNamespace(**numbers)
+    return found
 
 
 def _is_value(value):
@@ -357,6 +399,7 @@ def module_of(functions, path, name, node=None, version=None):
         if found in known and _is_plain(known[found]):
             plain[found] = known[found]
     folder = _folder_of(name, path)
+    plain.update(_of_foreign_modules(read, known, folder))
     for function in functions:
         for found, value in _global_names(function, path).items():
             if _is_plain(value) or _is_elsewhere(value, folder):

@@ -227,6 +227,7 @@ struct Launch {
     _Atomic uint32_t changes;    /* cycle.c: grows when a team may have changed memory */
     _Atomic uint64_t settled;    /* at which of them, in the upper half, how many teams go round */
     bool backwards;              /* the last thread has the first turn */
+    bool in_turn;                /* the program is for threads that run one behind another */
     _Atomic bool stopped;        /* a fault that nothing can follow, or no memory */
     _Atomic bool fenced_global;  /* by fence.proxy.async.global, some thread has */
     _Atomic bool no_memory;
@@ -347,5 +348,6 @@ uint32_t tile_emu_bank_passes(const uintptr_t address[LANES], uint32_t mask, uin
 /* Whether launches are checked, and in what order threads have their turns; TILE_ERROR_ARGUMENT
  * where the environment says something else. */
 tile_status tile_emu_is_checked(bool *checked, bool *backwards);
+bool tile_emu_is_in_turn(void);
 
 #endif

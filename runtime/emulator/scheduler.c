@@ -489,7 +489,9 @@ static void *run_worker(void *argument)
 static uint32_t worker_count(const Launch *launch)
 {
     cpu_set_t set;
-    if (launch->checker || launch->is_whole || sched_getaffinity(0, sizeof set, &set)) return 1;
+    if (launch->checker || launch->is_whole || launch->in_turn ||
+        sched_getaffinity(0, sizeof set, &set))
+        return 1;
     uint64_t count = (uint64_t)CPU_COUNT(&set);
     const uint64_t teams = launch->block_count / launch->team_blocks;
     count = count < teams ? count : teams;
@@ -573,11 +575,13 @@ TILE_API tile_status tile_emulator_run(const tile_image *image, const tile_entry
                      .grid = *grid,
                      .parameters = parameters,
                      .block_count = count_blocks(grid),
+                     .in_turn = tile_emu_is_in_turn(),
                      .matrix = tile_emu_choose_matrix()};
     bool checked = false;
     tile_status status = check_launch(entry, launch.block_count);
     if (status == TILE_OK) status = tile_emu_is_checked(&checked, &launch.backwards);
     if (status != TILE_OK || !launch.block_count) return status;
+    launch.backwards = launch.backwards && !launch.in_turn;
     launch.is_whole = checked && tile_emu_is_whole(entry);
     checked = checked && !launch.is_whole;
     launch.seeks_evidence = checked && tile_emu_seeks_evidence();

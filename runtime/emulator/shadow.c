@@ -272,8 +272,17 @@ static bool is_doubtful(const Request *request, const Access *before)
            !request->block->launch->seeks_evidence;
 }
 
+/* What threads do by themselves in global memory, where they run one behind another. */
+static bool is_in_turn(const Request *request, const Access *before)
+{
+    return request->block->launch->in_turn && request->space == TILE_EMU_GLOBAL && !before->unit &&
+           !request->unit && !before->in_flight && !request->in_flight && !before->async &&
+           request->proxy != PROXY_ASYNC;
+}
+
 static void report_race(const Request *request, const Access *before)
 {
+    if (is_in_turn(request, before)) return;
     Doubtful *doubtful = &request->block->launch->checker->doubtful;
     if (!is_doubtful(request, before)) {
         report_race_as(FAULT_RACE, request, before);

@@ -60,6 +60,18 @@ TILE_API void tile_emulator_set_checked(int checked)
     atomic_store(&checked_setting, checked);
 }
 
+static _Thread_local bool in_turn;
+
+TILE_API void tile_emulator_set_in_turn(int is_in_turn)
+{
+    in_turn = is_in_turn != 0;
+}
+
+bool tile_emu_is_in_turn(void)
+{
+    return in_turn;
+}
+
 tile_status tile_emu_is_checked(bool *checked, bool *backwards)
 {
     static const char *const NAMES[] = {"fast", "checked", "backwards"};

@@ -64,6 +64,11 @@ typedef struct tile_emulator_texture {
  * order in which they happened to come: a race that one order hides the other may show. */
 TILE_API void tile_emulator_set_checked(int checked);
 
+/* Nonzero: the calling thread's later launches run one thread behind another, in the order of their
+ * numbers. What threads read and write in global memory, and nothing else orders, goes by that, and
+ * is no race. */
+TILE_API void tile_emulator_set_in_turn(int in_turn);
+
 /* Of the calling thread's checked launches since it last asked: stores that nothing orders, of the
  * same bytes by several threads or blocks. They are no faults: the calls succeed. A line each, as
  * in the text of an error; "": none. */

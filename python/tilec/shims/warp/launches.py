@@ -4,6 +4,7 @@ import ast
 import ctypes
 import inspect
 import math
+import operator
 import os
 import re
 import sys
@@ -739,6 +740,12 @@ def _value(value):
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
 
 
+def _stands_for_number(value):
+    """Of another library's enumeration, as pybind11 makes them."""
+    kind = type(value)
+    return not isinstance(value, (int, float, scalar_base)) and hasattr(kind, "__index__") and not hasattr(kind, "__len__")
+
+
 def _accepted(kernel, name, value):
     """A value that is given for the parameter, as its type has it."""
     kind = kernel.kinds.get(name)
@@ -751,6 +758,8 @@ def _accepted(kernel, name, value):
                            f"but passed value has type {type(value).__name__}.")
     if isinstance(kind, array_annotation_base) and type(value) is not array:
         _packing.check_family(kernel, kind, name, value)
+    if isinstance(kind, type) and issubclass(kind, scalar_base) and _stands_for_number(value):
+        return operator.index(value)
     if not isinstance(kind, _Composite) or isinstance(value, kind):
         return value
     if value is None:
@@ -815,7 +824,7 @@ def _run(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim,
     if device.is_cpu:
         if block_dim == 1 and word == "launch" and not _sees_blocks(kernel.func):
             block_dim = 256  # nobody sees it
-        with _session.the.on_host():
+        with _session.the.on_host(), _native.in_turn():
             _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, True)
     else:
         _begin(word, kernel, dim, inputs, outputs, adj_inputs, adj_outputs, block_dim, adjoint, False)
