@@ -1,4 +1,5 @@
-# Triangle meshes: kernels read their points, velocities and corners by the mesh's id; other points take the old ones' place.
+# Triangle meshes: kernels read their points, velocities and corners by the mesh's id; other points take the old ones' place. Of boxes
+# in groups they find where a group begins; who asks more of them is refused.
 needs numpy
 export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
 cat > "$TMP/program.py" <<'P'
@@ -42,5 +43,37 @@ for given in ((indices, indices), (points, points), (points, wp.zeros((2, 3), dt
         wp.Mesh(*given)
     except RuntimeError as error:
         print(error)
+
+
+@wp.kernel
+def roots(id: wp.uint64, root: wp.array[int]):
+    i = wp.tid()
+    root[i] = wp.bvh_get_group_root(id, i)
+
+
+@wp.kernel
+def ask(id: wp.uint64, root: wp.array[int]):
+    query = wp.bvh_query_aabb(id, wp.vec3(0.0), wp.vec3(1.0))
+    i = int(0)
+    while wp.bvh_query_next(query, i):
+        root[i] = 1
+
+
+root = wp.zeros(4, dtype=int)
+groups = wp.array([2, 0, 2, 3], dtype=int)
+for boxes in (wp.Bvh(points, points, "lbvh", groups), wp.Bvh(points, points)):
+    boxes.refit()
+    boxes.rebuild("sah")
+    wp.launch(roots, dim=4, inputs=[boxes.id, root])
+    print(root.numpy(), isinstance(boxes, wp.Bvh))
+for given in ((points, points, "none"), (points, points, "cubql", groups), (points, indices), (points, points, None, indices)):
+    try:
+        wp.Bvh(*given)
+    except (RuntimeError, ValueError) as error:
+        print(error)
+try:
+    wp.launch(ask, dim=1, inputs=[boxes.id, root])
+except RuntimeError as error:
+    print(str(error).splitlines()[-1])
 P
 python3 -m tilec run "$TMP/program.py"

@@ -14,6 +14,7 @@ from tilec.session import Text as _Text
 from warp import access as _access
 from warp import aot as _aot
 from warp import arrays as _arrays
+from warp import boxes as _boxes
 from warp import builds as _builds
 from warp import builtins as _builtins
 from warp import captures as _captures
@@ -45,7 +46,7 @@ from warp.types import StructInstance, matrix, quaternion, ref, struct, transfor
 
 vec, mat = vector, matrix  # as older releases call them
 
-for _module in (_access, _aot, _arrays, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory,
+for _module in (_access, _aot, _arrays, _boxes, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _jax, _launches, _maps, _memory,
                 _meshes, _tape, _textures, _timing):
     for _name in _module.__all__ if _module in (_aot, _builds, _timing) else dir(_module):
         if _module is _timing or not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
@@ -173,7 +174,7 @@ class _Refused(type):
 
 
 _REFUSED = frozenset("""
-    Bvh BvhQuery BvhQueryTiled GLTextureResource HashGrid HashGridQuery MarchingCubes MeshQuery MeshQueryAABB MeshQueryAABBTiled
+    BvhQuery BvhQueryTiled GLTextureResource HashGrid HashGridQuery MarchingCubes MeshQuery MeshQueryAABB MeshQueryAABBTiled
     MeshQueryPoint MeshQueryRay RegisteredGLBuffer TextureResourceFlags Volume
 """.split())
 
