@@ -165,6 +165,28 @@ static Object *named_variable(Eval *eval, Name name)
     return NULL;
 }
 
+/* What a parameter was given is the value of a variable: to the library the parameter stands for
+ * it, as it does where the function's statements stand at the call. NULL: it is none. */
+static Object *given_variable(Eval *eval, Name name)
+{
+    const Frame *frame = eval->frame;
+    const Binding *binding = bindings_get(&frame->scope->bindings, name);
+    if (binding == NULL || binding->object == NULL || binding->object->kind != OBJECT_IR ||
+        frame->arguments == NULL)
+        return NULL;
+    const Value *value = binding->object->as.ir.value;
+    if (value->op == NULL || value->op->code != OP_var_get) return NULL;
+    bool given = false;
+    for (size_t i = 0; i < frame->arguments->positional.count; i++)
+        given |= frame->arguments->positional.data[i] == binding->object;
+    for (size_t i = 0; i < frame->arguments->named.count; i++)
+        given |= frame->arguments->named.data[i] == binding->object;
+    if (!given) return NULL;
+    Object *cell = object_new(eval, OBJECT_CELL);
+    cell->as.ir.var = operand_given(value->op, variable);
+    return place_new(eval, cell, NULL, false);
+}
+
 /* In the program of a thread, or where a name is meant: a name of its own, an element of memory, or
  * a part of what these have. */
 static Object *thread_place(Eval *eval, const Node *node)
@@ -216,6 +238,7 @@ static Object *eval_place(Eval *eval, const Node *node, PlaceKind kind)
         object = named_variable(eval, NODE_AS(Name, node)->id);
         if (object != NULL && !assigns)
             return place_new(eval, object->as.place->memory, object->as.place->index, false);
+        if (object == NULL && !assigns) object = given_variable(eval, NODE_AS(Name, node)->id);
         if (object != NULL) return object;
     }
     if (assigns && eval->frame->is_thread_code && !names_memory(eval, node))
