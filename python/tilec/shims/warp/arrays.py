@@ -1072,13 +1072,18 @@ def from_torch(tensor, dtype=None, requires_grad=None, grad=None, return_ctype=F
     return made.__ctype__() if return_ctype else made
 
 
+def _is_all_of(owner, made):
+    return (owner.data_ptr(), owner.dtype, owner.shape, owner.stride()) == (made.data_ptr(), made.dtype, made.shape, made.stride())
+
+
 def to_torch(source, requires_grad=None):
     import torch
     import torch.utils.dlpack
 
-    if source.memory.owner is not None and isinstance(source.memory.owner, torch.Tensor):
-        return source.memory.owner
     made = torch.utils.dlpack.from_dlpack(source.__dlpack__())
+    owner = source.memory.owner
+    if isinstance(owner, torch.Tensor) and _is_all_of(owner, made):
+        return owner
     if source.requires_grad if requires_grad is None else requires_grad:
         made.requires_grad_()
         if source.grad is not None:
