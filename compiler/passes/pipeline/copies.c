@@ -122,10 +122,10 @@ static bool is_wide(const Loop *loop, const Op *dot, Op *load)
     return is_loaded_by_warps(dot) || bytes_at_once(loop, load) >= COST_COPY_LEAST;
 }
 
-static bool is_ahead(const Loop *loop, const Op *dot, Op *load)
+static bool is_ahead(const Loop *loop, const Op *load)
 {
-    return load->code == OP_load && load->parent == loop->body && is_used_once(load) &&
-           loop_foresees_operands(loop->op, load) && is_wide(loop, dot, load);
+    return load && load->code == OP_load && load->parent == loop->body && is_used_once(load) &&
+           loop_foresees_operands(loop->op, load);
 }
 
 static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
@@ -145,7 +145,7 @@ static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
         out->load = out->store ? operand(out->store, value)->op : NULL;
         out->is_read_on = !is_used_once(op);
     }
-    return out->load && is_ahead(loop, dot, out->load);
+    return is_ahead(loop, out->load) && is_wide(loop, dot, out->load);
 }
 
 /* A product by multiplying and adding reads both operands in shared memory, or none. */
@@ -165,11 +165,12 @@ static void find_feeds(Loop *loop)
         if (op->code == OP_dot) find_feeds_of(loop, op);
 }
 
-/* Two dots may read the tile. */
+/* Two dots may read the tile, which there is not yet of what goes to the dot itself. */
 static bool is_first_of_tile(const Loop *loop, size_t index)
 {
-    for (size_t i = 0; i < index; i++)
-        if (loop->feeds.data[i].alloc == loop->feeds.data[index].alloc) return false;
+    const Op *alloc = loop->feeds.data[index].alloc;
+    for (size_t i = 0; i < index && alloc; i++)
+        if (loop->feeds.data[i].alloc == alloc) return false;
     return true;
 }
 
@@ -204,27 +205,21 @@ static void make_copy(Feed *feed)
     op_erase(feed->load);
 }
 
-/* What is read for the dot alone is read right before it, where the tensor core can do so. */
-static void read_late(const Feed *feed)
+static void move_late(const Feed *feed, Op *op)
 {
-    Op *chain[8];
-    int count = 0;
-    for (Op *op = feed->dot->operands[feed->operand]->op; op != feed->read && count < 7;
-         op = operand(op, a)->op)
-        chain[count++] = op;
-    if (feed->is_read_on || count == 7) return;
-    op_move_before(feed->read, feed->dot);
-    while (count > 0) op_move_before(chain[--count], feed->dot);
+    if (op != feed->read) move_late(feed, operand(op, a)->op);
+    op_move_before(op, feed->dot);
 }
 
 static void make_copies(Loop *loop)
 {
     for (size_t i = 0; i < loop->feeds.count; i++) {
         Feed *feed = &loop->feeds.data[i];
-        if (feed->alloc && !is_first_of_tile(loop, i)) continue;
+        if (!is_first_of_tile(loop, i)) continue;
         if (!feed->store) make_tile(loop, feed);
         make_copy(feed);
-        read_late(feed);
+        /* right before the dot, where the tensor core can do so, if it is for that alone */
+        if (!feed->is_read_on) move_late(feed, feed->dot->operands[feed->operand]->op);
     }
 }
 
@@ -306,17 +301,15 @@ static void stretch_feed(const Loop *loop, const Feed *feed, int factor)
 
 /* ---- room ---- */
 
-static int64_t tile_bytes(const Op *alloc)
+/* What an iteration copies; of tiles that are `there` alone. */
+static int64_t iteration_bytes(const Loop *loop, bool there)
 {
-    return type_bytes(alloc->results[0].type);
-}
-
-static int64_t held_bytes(const Loop *loop)
-{
-    int64_t bytes = loop_lasting_bytes(loop->launch, loop->op);
-    for (size_t i = 0; i < loop->feeds.count; i++)
-        if (loop->feeds.data[i].alloc && is_first_of_tile(loop, i))
-            bytes -= tile_bytes(loop->feeds.data[i].alloc);
+    int64_t bytes = 0;
+    for (size_t i = 0; i < loop->feeds.count; i++) {
+        const Feed *feed = &loop->feeds.data[i];
+        if (is_first_of_tile(loop, i) && (!there || feed->alloc))
+            bytes += type_bytes(feed->dot->operands[feed->operand]->type);
+    }
     return bytes;
 }
 
@@ -324,14 +317,6 @@ static int64_t held_bytes(const Loop *loop)
 static int64_t room_of(const Loop *loop)
 {
     return loop->target->shared_bytes - COST_SHARED_MARGIN - loop->held;
-}
-
-static int64_t iteration_bytes(const Loop *loop)
-{
-    int64_t bytes = 0;
-    for (size_t i = 0; i < loop->feeds.count; i++)
-        if (loop->feeds.data[i].copy) bytes += tile_bytes(loop->feeds.data[i].alloc);
-    return bytes;
 }
 
 /* What each of COST_BLOCKS_PER_SM blocks may have. */
@@ -365,8 +350,8 @@ static int choose_factor(const Loop *loop)
         wgmma_fits(loop->kernel, loop->target, a->dot) ? COST_WGMMA_DEPTH : COST_MMA_DEPTH;
     int factor = 1;
     while (depth * factor * 2 <= most && trips % (factor * 2) == 0 &&
-           iteration_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
-           iteration_bytes(loop) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
+           iteration_bytes(loop, false) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
+           iteration_bytes(loop, false) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
         factor *= 2;
     return factor;
 }
@@ -400,9 +385,8 @@ static bool is_copied_by_elements(const Loop *loop, const Op *store)
     if (store->code != OP_shared_store || store->attr_count) return false;
     const Op *alloc = operand(store, tile)->op;
     Op *load = operand(store, value)->op;
-    return alloc->code == OP_shared_alloc && load && load->code == OP_load &&
-           load->parent == loop->body && is_used_once(load) &&
-           bytes_at_once(loop, load) >= COST_COPY_LEAST && loop_foresees_operands(loop->op, load) &&
+    return alloc->code == OP_shared_alloc && is_ahead(loop, load) &&
+           bytes_at_once(loop, load) >= COST_COPY_LEAST &&
            is_written_by(loop, store, operand(store, tile));
 }
 
@@ -445,16 +429,6 @@ static int choose_stages(const Loop *loop, int64_t bytes)
     return (int)(trips && stages > trips ? trips : stages);
 }
 
-static int64_t loaded_bytes(const Loop *loop)
-{
-    int64_t bytes = 0;
-    for (size_t i = 0; i < loop->feeds.count; i++) {
-        const Type *tile = loop->feeds.data[i].load->results[0].type;
-        bytes += type_bytes(tile);
-    }
-    return bytes;
-}
-
 /* NULL, or why the loop's loads do not become copies to shared memory. */
 static const char *fault_of_loop(Loop *loop)
 {
@@ -465,8 +439,8 @@ static const char *fault_of_loop(Loop *loop)
     if (!loop->feeds.count)
         return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "
                "where is known before the iteration";
-    loop->held = held_bytes(loop);
-    return choose_stages(loop, loaded_bytes(loop)) < 2
+    loop->held = loop_lasting_bytes(loop->launch, loop->op) - iteration_bytes(loop, true);
+    return choose_stages(loop, iteration_bytes(loop, false)) < 2
                ? "shared memory has no room for two iterations"
                : NULL;
 }
@@ -486,7 +460,7 @@ static void consider(Loop *loop)
     move_syncs(loop);
     make_copies(loop);
     join_iterations(loop, choose_factor(loop));
-    op_set_int(loop->op, ATTR_stages, choose_stages(loop, iteration_bytes(loop)));
+    op_set_int(loop->op, ATTR_stages, choose_stages(loop, iteration_bytes(loop, false)));
     analysis_invalidate(loop->context);
 }
 

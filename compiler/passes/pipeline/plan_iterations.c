@@ -207,32 +207,21 @@ static void know_carried(Writer *writer, int stage, const Op *op)
                  map_get(&writer->made[stage], yield->operands[i]));
 }
 
-/* Operands in shared memory are loaded right before it, where it can read them in their place. */
-static void forget_operand(Writer *writer, int stage, const Op *dot, int operand)
-{
-    const Value *value = dot->operands[operand];
-    if (!plan_operand(dot, operand)) return;
-    for (; value->op->code != OP_shared_load; value = operand(value->op, a))
-        know(writer, stage, value, NULL);
-    know(writer, stage, value, NULL);
-}
-
-/* Renames of the tile have been made for another stage. */
-static void forget_names(Writer *writer, int stage, const Value *tile)
-{
-    for (; tile && tile->op->code == OP_shared_view && tile->op->parent == text_body(writer);
-         tile = operand(tile->op, tile))
-        know(writer, stage, tile, NULL);
-}
-
+/* What is named in shared memory, or loaded for a product, is made right before who reads it: the
+ * tensor core reads operands in their place, and other steps may have made them of another stage.
+ */
 static void forget_operands(Writer *writer, Step step)
 {
+    const bool multiplies = step.op->code == OP_dot;
     for (int i = 0; i < step.op->operand_count; i++) {
-        const bool is_factor = step.op->code == OP_dot && i < 2;
         const Value *value = step.op->operands[i];
-        if (is_factor) forget_operand(writer, step.stage, step.op, i);
-        if (is_factor || value->type->kind == TYPE_SHARED)
-            forget_names(writer, step.stage, is_factor ? plan_operand(step.op, i) : value);
+        if (value->type->kind != TYPE_SHARED && !(multiplies && i < 2 && plan_operand(step.op, i)))
+            continue;
+        for (; value->op && value->op->parent == text_body(writer) &&
+               (op_swaps(value->op) || value->op->code == OP_shared_load ||
+                value->op->code == OP_shared_view);
+             value = op_swaps(value->op) ? operand(value->op, a) : operand(value->op, tile))
+            know(writer, step.stage, value, NULL);
     }
 }
 
