@@ -151,8 +151,8 @@ bool multi_buffer_is_rename(const Op *op);
 
 /* ---- plan_roles.c ---- */
 
-/* The ops between the region and the loop, from the innermost. */
-void plan_levels(const Pipeline *pipeline, const Region *region, OpVec *levels);
+/* The ops between the two regions, from the innermost. */
+void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *outer, OpVec *levels);
 
 /* What the iterations carry: the stage that is read, the one that was read in the iteration before,
  * and two more. */

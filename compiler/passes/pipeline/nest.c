@@ -10,103 +10,70 @@
 
 #include "ir/rebuild.h"
 
-/* ---- producers ---- */
-
-static void yield_stage(Builder *builder, Value *const carried[2])
+/* What is around the loop in tile->region, with the loop's place in `inner`, carries the tile's
+ * stage and parity, behind what it carries itself. */
+static void carry_into(const Pipeline *pipeline, Region *inner, PersistentTile *tile)
 {
-    build_op(builder, OP_yield, 2, carried, 0, NULL);
+    Value *carried[2] = {tile->stage, tile->parity};
+    OpVec levels = {0};
+    plan_levels(pipeline, inner, tile->region, &levels);
+    for (size_t i = levels.count; i-- > 0;) {
+        Op *level = levels.data[i];
+        const bool repeats = level->code == OP_for;
+        level = repeats
+                    ? loop_carry(level, 2, carried)
+                    : branch_carry(level, 2, (const Type *[]){carried[0]->type, carried[1]->type});
+        Region *region = level->regions[!repeats && region_holds(level->regions[1], inner)];
+        for (int v = 0; v < 2 && repeats; v++)
+            carried[v] = region_add_argument(region, carried[v]->type, NULL);
+        for (int r = 0; r < level->region_count; r++)
+            op_add_operands(region_terminator(level->regions[r]), 2, carried);
+        Value *results = &level->results[level->result_count - 2];
+        persistent_end(tile, &results[0], &results[1]);
+        tile->yield = region_terminator(region);
+        tile->yield_at = tile->yield->operand_count - 2;
+    }
+    tile->region = inner;
+    tile->stage = carried[0];
+    tile->parity = carried[1];
 }
 
-/* An op like `level` that carries the stage and the parity. */
-static Op *copy_level(const Pipeline *pipeline, Builder *builder, const Op *level,
-                      Value *const carried[2], Map *map)
+void nest_carry(const Pipeline *pipeline, PersistentTile *tile)
 {
-    const Type *i32 = type_scalar(pipeline->pass->kernel->types, DTYPE_i32);
-    const int count = level->code == OP_for ? 3 : 1;
-    Value *operands[5];
-    for (int i = 0; i < count; i++)
+    carry_into(pipeline, pipeline->loop->parent, tile);
+}
+
+/* An empty op for the level's iterations, or under its condition: where the loop is in it. */
+static Region *copy_level(const Pipeline *pipeline, Builder *builder, const Op *level, Map *map)
+{
+    const bool repeats = level->code == OP_for;
+    Value *operands[3];
+    for (int i = 0; i < (repeats ? 3 : 1); i++)
         operands[i] = value_copy_slice(builder, level->operands[i], pipeline->pass->launch, map);
-    operands[count] = carried[0];
-    operands[count + 1] = carried[1];
-    if (level->code == OP_for) return multi_buffer_stages_loop(builder, operands);
-    return build_op(builder, OP_if, 1, operands, 2, (const Type *[]){i32, i32});
-}
-
-/* The region where the loop is, or what is around it; what it begins with, in *carried. */
-static Region *enter_for(const Pipeline *pipeline, const Op *level, Op *op, Value *carried[2],
-                         Map *map)
-{
-    Region *region = op->regions[0];
-    map_set(pipeline->pass->arena, map, level->regions[0]->arguments[0], region->arguments[0]);
-    for (int i = 0; i < 2; i++) carried[i] = region->arguments[1 + i];
-    return region;
-}
-
-static Region *enter_if(const Pipeline *pipeline, const Op *level, Op *op, Value *const carried[2])
-{
-    const int taken = region_holds(level->regions[1], pipeline->loop->parent);
-    Builder other = builder_at_end(op->regions[!taken], level->span);
-    yield_stage(&other, carried);
-    return op->regions[taken];
+    if (!repeats)
+        return build_branch(builder, operands[0])
+            ->regions[region_holds(level->regions[1], pipeline->loop->parent)];
+    Op *loop = build_op(builder, OP_for, 3, operands, 0, NULL);
+    Region *body = loop->regions[0];
+    op_set_int(loop, ATTR_unroll, 1);
+    map_set(pipeline->pass->arena, map, level->regions[0]->arguments[0],
+            region_add_argument(body, operands[0]->type, NULL));
+    Builder inside = builder_at_end(body, level->span);
+    build_op(&inside, OP_yield, 0, NULL, 0, NULL);
+    return body;
 }
 
 PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, Map *map)
 {
     PersistentTile tile = persistent_only(group, parity);
-    Value *carried[2] = {tile.stage, tile.parity};
+    Region *inner = group;
     OpVec levels = {0};
-    plan_levels(pipeline, pipeline->pass->launch, &levels);
+    plan_levels(pipeline, pipeline->loop->parent, pipeline->pass->launch, &levels);
     for (size_t i = levels.count; i-- > 0;) {
-        const Op *level = levels.data[i];
-        Builder builder = builder_before(tile.region->last);
-        builder.span = level->span;
-        Op *op = copy_level(pipeline, &builder, level, carried, map);
-        if (tile.yield) persistent_end(&tile, &op->results[0], &op->results[1]);
-        tile.region = level->code == OP_for ? enter_for(pipeline, level, op, carried, map)
-                                            : enter_if(pipeline, level, op, carried);
-        Builder inside = builder_at_end(tile.region, level->span);
-        yield_stage(&inside, carried);
-        tile.yield = tile.region->last;
+        Builder builder = builder_before(inner->last);
+        builder.span = levels.data[i]->span;
+        inner = copy_level(pipeline, &builder, levels.data[i], map);
     }
-    tile.stage = carried[0];
-    tile.parity = carried[1];
+    carry_into(pipeline, inner, &tile);
     return tile;
-}
-
-/* ---- consumers ---- */
-
-/* The level with the stage and the parity behind what it carries itself; its region that has the
- * loop, and what it begins with. */
-static Region *carry_through(const Pipeline *pipeline, Op **level, Value *carried[2])
-{
-    if ((*level)->code == OP_for) {
-        *level = loop_carry(*level, 2, carried);
-        Region *region = (*level)->regions[0];
-        for (int i = 0; i < 2; i++)
-            carried[i] = region_add_argument(region, carried[i]->type, NULL);
-        op_add_operands(region_terminator(region), 2, carried);
-        return region;
-    }
-    *level = branch_carry(*level, 2, (const Type *[]){carried[0]->type, carried[1]->type});
-    for (int r = 0; r < 2; r++)
-        op_add_operands(region_terminator((*level)->regions[r]), 2, carried);
-    return (*level)->regions[region_holds((*level)->regions[1], pipeline->loop->parent)];
-}
-
-void nest_carry(const Pipeline *pipeline, PersistentTile *tile)
-{
-    Value *carried[2] = {tile->stage, tile->parity};
-    OpVec levels = {0};
-    /* the launch's region is no longer around it, but the consumers' group */
-    plan_levels(pipeline, tile->region, &levels);
-    for (size_t i = levels.count; i-- > 0;) {
-        Op *level = levels.data[i];
-        Region *inner = carry_through(pipeline, &level, carried);
-        Value *results = &level->results[level->result_count - 2];
-        if (tile->yield) persistent_end(tile, &results[0], &results[1]);
-        tile->yield = region_terminator(inner);
-        tile->yield_at = tile->yield->operand_count - 2;
-    }
-    tile->stage = carried[0];
-    tile->parity = carried[1];
 }

@@ -77,10 +77,10 @@ static bool starts_freely(const Pipeline *pipeline, bool copies)
 
 /* ---- loops around the loop ---- */
 
-void plan_levels(const Pipeline *pipeline, const Region *region, OpVec *levels)
+void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *outer, OpVec *levels)
 {
-    for (const Op *op = pipeline->loop; op->parent != region; op = op->parent->parent)
-        vec_push(pipeline->pass->arena, levels, op->parent->parent);
+    for (; inner != outer; inner = inner->parent->parent)
+        vec_push(pipeline->pass->arena, levels, inner->parent);
 }
 
 static bool may_write_copied(const Pipeline *pipeline)
@@ -107,7 +107,7 @@ static const char *fault_of_nest(const Pipeline *pipeline)
 {
     OpVec levels = {0};
     if (!pipeline->by_tma) return "the loop is within another one, or a branch";
-    plan_levels(pipeline, pipeline->pass->launch, &levels);
+    plan_levels(pipeline, pipeline->loop->parent, pipeline->pass->launch, &levels);
     for (size_t i = levels.count; i-- > 0;) {
         const char *fault = fault_of_level(pipeline, levels.data[i]);
         if (fault) return fault;
