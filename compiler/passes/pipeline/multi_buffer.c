@@ -81,31 +81,52 @@ Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages)
     return made;
 }
 
-void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer)
+/* What is used outside of the loop has its stages from where its tile is. */
+void multi_buffer_make_stages(Pipeline *pipeline, Builder builder)
 {
-    buffer->stages = multi_buffer_alloc(builder, buffer->alloc, pipeline->stages);
-    if (pipeline->by_tma) lay_out(pipeline, buffer);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        MultiBuffer *buffer = &pipeline->buffers.data[i];
+        Builder at = buffer->is_shared ? builder_after(buffer->alloc) : builder;
+        buffer->stages = multi_buffer_alloc(&at, buffer->alloc, pipeline->stages);
+        if (pipeline->by_tma) lay_out(pipeline, buffer);
+        if (pipeline->filling > FILLED_BY_TMA) /* by threads beside those that compute */
+            op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
+    }
+}
+
+/* The parity, if there is one, changes with every lap. */
+void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
+                          Value *next[2])
+{
+    Value *last = multi_buffer_number(builder, pipeline->stages - 1);
+    Value *one = multi_buffer_number(builder, 1), *zero = multi_buffer_number(builder, 0);
+    Value *is_last = build_cmp(builder, "eq", stage, last);
+    next[0] = build3(builder, OP_select, is_last, zero, build2(builder, OP_add, stage, one));
+    next[1] =
+        parity ? build3(builder, OP_select, is_last, build2(builder, OP_sub, one, parity), parity)
+               : NULL;
+}
+
+/* Groups of copies, which threads wait for themselves, have no parity. */
+static int carried_values(const Pipeline *pipeline)
+{
+    return pipeline->filling == FILLED_BY_THREADS ? STAGE_PARITY : STAGE_VALUES;
 }
 
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
                         Value *arguments[STAGE_VALUES])
 {
-    pipeline->loop = loop_carry(pipeline->loop, STAGE_VALUES, first);
-    for (int i = 0; i < STAGE_VALUES; i++)
-        arguments[i] = region_add_argument(pipeline->loop->regions[0], first[i]->type, NULL);
-}
-
-void multi_buffer_yield(const Pipeline *pipeline, Value *const carried[STAGE_VALUES])
-{
-    op_add_operands(region_terminator(pipeline->loop->regions[0]), STAGE_VALUES, carried);
-}
-
-Value *multi_buffer_next(const Pipeline *pipeline, Builder *builder, Value *stage, Value **is_last)
-{
-    Value *last = build_const(builder, DTYPE_i32, pipeline->stages - 1);
-    Value *one = build_const(builder, DTYPE_i32, 1), *zero = build_const(builder, DTYPE_i32, 0);
-    *is_last = build_cmp(builder, "eq", stage, last);
-    return build3(builder, OP_select, *is_last, zero, build2(builder, OP_add, stage, one));
+    const int count = carried_values(pipeline);
+    pipeline->loop = loop_carry(pipeline->loop, count, first);
+    Region *body = pipeline->loop->regions[0];
+    for (int i = 0; i < count; i++) arguments[i] = region_add_argument(body, first[i]->type, NULL);
+    Builder end = builder_before(region_terminator(body));
+    Value *read = arguments[STAGE_READ], *next[2];
+    multi_buffer_advance(pipeline, &end, read,
+                         count > STAGE_PARITY ? arguments[STAGE_PARITY] : NULL, next);
+    Value *const carried[STAGE_VALUES] = {
+        next[0], read, pipeline->open ? arguments[STAGE_BEFORE] : read, read, next[1]};
+    op_add_operands(region_terminator(body), count, carried);
 }
 
 /* ---- the tile's uses ---- */
@@ -136,9 +157,10 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
         Builder builder = builder_before(use);
         Value *stage = arguments[STAGE_READ];
         if (!inside)
-            stage = op_comes_before(region_find_ancestor(loop->parent, use), loop)
-                        ? build_const(&builder, DTYPE_i32, 0)
-                        : &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
+            stage =
+                op_comes_before(region_find_ancestor(loop->parent, use), loop)
+                    ? build_const(&builder, DTYPE_i32, 0)
+                    : &loop->results[loop->result_count - carried_values(pipeline) + STAGE_LAST];
         for (int o = 0; o < use->operand_count; o++)
             if (use->operands[o]->type->kind == TYPE_SHARED &&
                 shared_root(use->operands[o]) == buffer->alloc)
@@ -270,17 +292,6 @@ static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *i
     multi_buffer_fill(pipeline, &inside, 0, stage, loop->regions[0], &map);
 }
 
-static void make_stages(Pipeline *pipeline)
-{
-    Builder before = builder_before(pipeline->loop);
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
-        Builder builder = buffer->is_shared ? builder_after(buffer->alloc) : before;
-        multi_buffer_make_stages(pipeline, &builder, buffer);
-    }
-    if (pipeline->filling == FILLED_BY_TMA) multi_buffer_make_barriers(pipeline, &before);
-}
-
 static void begin_first_iterations(const Pipeline *pipeline)
 {
     Builder builder = builder_before(pipeline->loop);
@@ -290,11 +301,10 @@ static void begin_first_iterations(const Pipeline *pipeline)
     }
 }
 
-enum { STAGE_FILLED = STAGE_LAST /* by TMA: the parity of the stage that is read */ };
-
 static void carry(Pipeline *pipeline, Value *arguments[STAGE_VALUES])
 {
-    const int stages[STAGE_VALUES] = {0, pipeline->stages - 1, pipeline->ahead, 0};
+    const int stages[STAGE_VALUES] = {
+        [STAGE_BEFORE] = pipeline->stages - 1, [STAGE_FREE] = pipeline->ahead};
     Builder builder = builder_before(pipeline->loop);
     Value *first[STAGE_VALUES];
     for (int i = 0; i < STAGE_VALUES; i++) first[i] = build_const(&builder, DTYPE_i32, stages[i]);
@@ -316,29 +326,18 @@ static void take_iteration(const Pipeline *pipeline, Value *const arguments[STAG
     begin_iteration(pipeline, &builder, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
     if (by_threads) return;
     build_consumer_wait(&builder, pipeline->channels.data[0].barriers, arguments[STAGE_READ],
-                        arguments[STAGE_FILLED], true);
-}
-
-static void yield_stages(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
-{
-    Builder builder = builder_before(region_terminator(pipeline->loop->regions[0]));
-    Value *read = arguments[STAGE_READ], *next[2] = {NULL, read}, *is_last;
-    Value *free = pipeline->open ? arguments[STAGE_BEFORE] : read;
-    if (pipeline->filling == FILLED_BY_THREADS)
-        next[0] = multi_buffer_next(pipeline, &builder, read, &is_last);
-    else
-        multi_buffer_advance(pipeline, &builder, read, arguments[STAGE_FILLED], next);
-    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){next[0], read, free, next[1]});
+                        arguments[STAGE_PARITY], true);
 }
 
 static void fill(Pipeline *pipeline)
 {
     Value *arguments[STAGE_VALUES];
-    make_stages(pipeline);
+    Builder before = builder_before(pipeline->loop);
+    multi_buffer_make_stages(pipeline, before);
+    if (pipeline->filling == FILLED_BY_TMA) multi_buffer_make_barriers(pipeline, &before);
     begin_first_iterations(pipeline);
     carry(pipeline, arguments);
     take_iteration(pipeline, arguments);
-    yield_stages(pipeline, arguments);
     multi_buffer_move_uses(pipeline, arguments);
     if (pipeline->open) multi_buffer_leave_in_flight(pipeline);
 }

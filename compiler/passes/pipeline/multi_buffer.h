@@ -154,16 +154,17 @@ bool multi_buffer_is_rename(const Op *op);
 /* The ops between the two regions, from the innermost. */
 void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *outer, OpVec *levels);
 
-/* What the iterations carry: the stage that is read, the one that was read in the iteration before,
- * and two more. */
-enum { STAGE_READ, STAGE_BEFORE, STAGE_FREE, STAGE_LAST, STAGE_VALUES, STAGE_PARITY = STAGE_FREE };
+/* What the iterations carry, of those that need it: the stage that is read, the one that was read
+ * in the iteration before, the one that is free, the last one that was read, and the parity of the
+ * lap. */
+enum { STAGE_READ, STAGE_BEFORE, STAGE_FREE, STAGE_LAST, STAGE_PARITY, STAGE_VALUES };
 
 /* ---- multi_buffer.c ---- */
 
 Value *multi_buffer_number(Builder *builder, int value); /* an i32 */
-/* So many tiles like that one; the multi-buffer's, made where the builder is. */
+/* So many tiles like that one; all multi-buffers, made where the builder is. */
 Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages);
-void multi_buffer_make_stages(const Pipeline *pipeline, Builder *builder, MultiBuffer *buffer);
+void multi_buffer_make_stages(Pipeline *pipeline, Builder builder);
 Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                           Value *stage);
 /* A tile of that type among `stages`. */
@@ -173,12 +174,13 @@ Value *multi_buffer_view(Builder *builder, Value *stages, Value *stage, const Ty
  * all; NULL: to this block, always. */
 Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                       Value *const filled[2], Value *which, const Region *region, Map *map);
-/* The loop with i32 values that begin as `first` after its own; *arguments are its iterations'. */
+/* The next stage, and the parity of its lap. */
+void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
+                          Value *next[2]);
+/* The loop goes through the stages, with i32 values that begin as `first` after its own; *arguments
+ * are its iterations'. */
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
                         Value *arguments[STAGE_VALUES]);
-void multi_buffer_yield(const Pipeline *pipeline, Value *const carried[STAGE_VALUES]);
-/* The stage after `stage`; *is_last if that is the first again. */
-Value *multi_buffer_next(const Pipeline *pipeline, Builder *builder, Value *stage, Value **is_last);
 /* Uses of the multi-buffers' tiles become uses of stages. */
 void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES]);
 /* The tiles, and names of their parts, where the stages stand for them everywhere. */
@@ -239,9 +241,6 @@ void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder);
 /* A loop that goes through stages: behind its index it carries the stage and the parity, which
  * begin as the last two of `operands`. */
 Op *multi_buffer_stages_loop(Builder *builder, Value *const operands[5]);
-/* The next stage, and the parity of its lap. */
-void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
-                          Value *next[2]);
 /* An iteration's copies to the channel's stage, which arrive at its barriers; `map` has the values
  * of `region` that are there already. */
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,

@@ -26,15 +26,17 @@ static Region *build_group(Builder *builder, int begin, int count)
     return build_branch(builder, &test->results[0])->regions[0];
 }
 
-static Value *make_barriers(const Pipeline *pipeline, Builder *builder)
+static void make_channels(Pipeline *pipeline, Builder *builder)
 {
     const int64_t shape[2] = {2, pipeline->stages};
     const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
-    Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
-    Op *init = build_op(builder, OP_pipeline_init, 1, &barriers, 0, NULL);
-    op_set_int(init, ATTR_count, pipeline->producers);
-    op_set_int(init, ATTR_warps, pipeline->consumers / WARP_SIZE * (pipeline->cluster ? 2 : 1));
-    return barriers;
+    for (size_t c = 0; c < pipeline->channels.count; c++) {
+        Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
+        Op *init = build_op(builder, OP_pipeline_init, 1, &barriers, 0, NULL);
+        op_set_int(init, ATTR_count, pipeline->producers);
+        op_set_int(init, ATTR_warps, pipeline->consumers / WARP_SIZE * (pipeline->cluster ? 2 : 1));
+        pipeline->channels.data[c].barriers = barriers;
+    }
 }
 
 void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value *parity,
@@ -52,43 +54,17 @@ void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Val
     build_op(builder, OP_consumer_release, rank ? 4 : 3, operands, 0, NULL);
 }
 
-/* That are filled by threads beside those that compute. */
-static void make_all_stages(Pipeline *pipeline, Builder *builder)
-{
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
-        multi_buffer_make_stages(pipeline, builder, buffer);
-        op_set_int(buffer->stages->op, ATTR_multi_buffer, 1);
-    }
-}
-
-static void make_channels(Pipeline *pipeline, Builder *builder)
-{
-    for (size_t c = 0; c < pipeline->channels.count; c++)
-        pipeline->channels.data[c].barriers = make_barriers(pipeline, builder);
-}
-
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder)
 {
     make_channels(pipeline, builder);
     if (pipeline->once) {
-        make_all_stages(pipeline->once, builder);
+        multi_buffer_make_stages(pipeline->once, *builder);
         make_channels(pipeline->once, builder);
     }
     if (pipeline->cluster)
         pairs_meet(builder);
     else
         build_op(builder, OP_barrier, 0, NULL, 0, NULL);
-}
-
-/* The parity changes with every lap. */
-void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
-                          Value *next[2])
-{
-    Value *is_last;
-    next[0] = multi_buffer_next(pipeline, builder, stage, &is_last);
-    Value *other = build2(builder, OP_sub, multi_buffer_number(builder, 1), parity);
-    next[1] = build3(builder, OP_select, is_last, other, parity);
 }
 
 /* ---- producers ---- */
@@ -365,22 +341,15 @@ static void divide_early(const Pipeline *pipeline)
 
 static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
 {
-    Value *arguments[STAGE_VALUES], *next[2], *first[STAGE_VALUES];
+    Value *arguments[STAGE_VALUES], *first[STAGE_VALUES];
     Value *barriers = pipeline->channels.data[0].barriers;
     for (int i = 0; i < STAGE_VALUES; i++) first[i] = tile->stage;
     first[STAGE_PARITY] = tile->parity;
     multi_buffer_carry(pipeline, first, arguments);
-    Region *body = pipeline->loop->regions[0];
-    Value *read = arguments[STAGE_READ], *parity = arguments[STAGE_PARITY];
-    Builder start = builder_before(body->first);
-    build_consumer_wait(&start, barriers, read, parity, pipeline->by_tma);
+    Builder start = builder_before(pipeline->loop->regions[0]->first);
+    build_consumer_wait(&start, barriers, arguments[STAGE_READ], arguments[STAGE_PARITY],
+                        pipeline->by_tma);
     multi_buffer_move_uses(pipeline, arguments);
-    Builder end = builder_before(region_terminator(body));
-    multi_buffer_advance(pipeline, &end, read, parity, next);
-    multi_buffer_yield(pipeline, (Value *const[STAGE_VALUES]){[STAGE_READ] = next[0],
-                                                              [STAGE_BEFORE] = read,
-                                                              [STAGE_PARITY] = next[1],
-                                                              [STAGE_LAST] = read});
     Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
     release_stage(pipeline, barriers, arguments);
     if (wait && pipeline->reuses_stages) release_last(pipeline, barriers, wait);
@@ -495,7 +464,7 @@ void warp_specialize(Pipeline *pipeline, Plan *plan)
     Op *first = pipeline->pass->launch->first;
     Builder builder = builder_before(first);
     Region *copying, *computing;
-    make_all_stages(pipeline, &builder);
+    multi_buffer_make_stages(pipeline, builder);
     builder.span = pipeline->loop->span;
     if (pipeline->cluster) pairs_begin(pipeline, &builder);
     multi_buffer_make_barriers(pipeline, &builder);
