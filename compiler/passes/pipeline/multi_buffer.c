@@ -149,8 +149,7 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
     Op *loop = pipeline->loop;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         Op *use = pipeline->uses.data[i];
-        if (use == buffer->copy || multi_buffer_is_rename(use) ||
-            !shared_is_used(use, buffer->alloc))
+        if (use == buffer->copy || op_has(use, ALIAS) || !shared_is_used(use, buffer->alloc))
             continue;
         const bool inside = region_holds(loop->regions[0], use->parent);
         if (!inside && !buffer->is_shared) continue;
@@ -179,8 +178,7 @@ void multi_buffer_drop_tiles(const Pipeline *pipeline)
 {
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (multi_buffer_is_rename(use) && !is_erased(pipeline, use) &&
-            use->results[0].use_count == 0 &&
+        if (op_has(use, ALIAS) && !is_erased(pipeline, use) && use->results[0].use_count == 0 &&
             multi_buffer_of(pipeline, shared_root(&use->results[0])))
             op_erase(use);
     }

@@ -146,8 +146,6 @@ int64_t multi_buffer_bytes(const Pipeline *pipeline);
 /* As wgmma reads tiles of that type, or row after row. NULL: the extents don't allow that. */
 const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *buffer,
                                   const Type *tile);
-/* The op names a tile, or a part of one, anew. */
-bool multi_buffer_is_rename(const Op *op);
 
 /* ---- plan_roles.c ---- */
 

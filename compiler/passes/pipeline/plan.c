@@ -569,14 +569,9 @@ bool plan_is_async(const Plan *plan, const Op *op)
 /* Stages that are read in two iterations are two of those that there are. */
 static bool are_read_in_one_stage(const Plan *plan)
 {
-    for (size_t r = 0; r < plan->pipeline->buffers.count; r++) {
-        int stage = -1;
-        for (size_t i = 0; i < plan->steps.count; i++) {
-            const Step step = plan->steps.data[i];
-            if (!plan_reads(step.op, plan->pipeline->buffers.data[r].alloc)) continue;
-            if (stage >= 0 && stage != step.stage) return false;
-            stage = step.stage;
-        }
+    for (size_t c = 0; c < plan->pipeline->channels.count; c++) {
+        const Channel *channel = &plan->pipeline->channels.data[c];
+        if (channel->stage != channel->last_stage) return false;
     }
     return true;
 }
@@ -697,10 +692,11 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
 {
     *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
     const char *fault = fault_of_body(plan);
-    if (!fault) fault = fault_of_warp_specialize_by_plan(pipeline);
+    if (!fault) fault = fault_of_warp_specialize(pipeline, NULL);
     if (fault) return fault;
     flatten_branches(pipeline->loop->regions[0]);
     find_steps(plan);
+    find_channels(plan);
     fault = choose_stages(plan);
     if (fault) return fault;
     order_steps(plan);

@@ -52,19 +52,17 @@ bool is_steady_load(const Pass *pass, const Op *op);
 
 /* NULL, or why no thread that computes may tell TMA to fill the multi-buffers. */
 const char *fault_of_fill(const Pipeline *pipeline);
-/* NULL, or why producer warps may not fill the multi-buffers of the loop, whose only work is `dot`.
- */
+/* NULL, or why producer warps may not fill the multi-buffers of the loop, whose only work is `dot`;
+ * NULL: which has a plan. */
 const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot);
-/* The same for a loop with a plan. */
-const char *fault_of_warp_specialize_by_plan(Pipeline *pipeline);
 /* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
 /* Divides registers between producers and consumers, which need so many each: NULL, or why
  * producers cost more than they gain. And how many a consumer has then. */
 const char *share_registers(Pipeline *pipeline, int64_t needed);
 int64_t registers_left(const Pipeline *pipeline);
-/* Whether blocks are persistent, whose iterations take so many cycles. */
-void plan_persistence(Pipeline *pipeline, int64_t cycles);
+/* Whether blocks are persistent; without a plan, of a loop of one product. */
+void plan_persistence(Pipeline *pipeline, const Plan *plan);
 /* How many producers there are, and where they stand, when all else is planned. */
 void plan_groups(Pipeline *pipeline);
 

@@ -10,11 +10,6 @@
 
 /* ---- what uses a tile ---- */
 
-bool multi_buffer_is_rename(const Op *op)
-{
-    return op->code == OP_shared_view || op->code == OP_shared_reshape;
-}
-
 static bool has_shared_operand(const Op *op, const void *context)
 {
     (void)context;
@@ -38,8 +33,7 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
     const Op *copy = NULL;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
-        if (multi_buffer_is_rename(use) || !shared_is_used(use, alloc) ||
-            !region_holds(body, use->parent))
+        if (op_has(use, ALIAS) || !shared_is_used(use, alloc) || !region_holds(body, use->parent))
             continue;
         if (copy) return true; /* uses come in order */
         if (use->code != OP_copy || use->parent != body || operand(use, tile)->op != alloc)
@@ -90,7 +84,7 @@ static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
         if (!region_holds(body, use->parent)) continue;
         if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
-        if (!multi_buffer_is_rename(use) && op_comes_before(region_find_ancestor(body, use), copy))
+        if (!op_has(use, ALIAS) && op_comes_before(region_find_ancestor(body, use), copy))
             return "the loop reads the tile before it is copied to";
     }
     return NULL;
@@ -112,7 +106,7 @@ static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool 
     *is_shared = false;
     for (size_t i = 0; i < pipeline->uses.count; i++) {
         const Op *use = pipeline->uses.data[i];
-        if (multi_buffer_is_rename(use) || !shared_is_used(use, alloc) ||
+        if (op_has(use, ALIAS) || !shared_is_used(use, alloc) ||
             region_holds(pipeline->loop->regions[0], use->parent))
             continue;
         const Op *other = pipelined_around(use);

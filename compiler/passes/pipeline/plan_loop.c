@@ -285,7 +285,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     }
     plan_explain(plan);
     pipeline->pass->kernel->uses |= plan->count > 1 ? MAY_OVERLAP | MAY_PLAN : MAY_PLAN;
-    plan_persistence(pipeline, plan->cycles);
+    plan_persistence(pipeline, plan);
     return true;
 }
 
@@ -337,10 +337,12 @@ static bool plan_wgmma(Pipeline *pipeline, Op *dot)
 {
     Kernel *kernel = pipeline->pass->kernel;
     const char *whole = fault_of_warp_specialize(pipeline, dot);
-    if (whole)
+    if (whole) {
         kernel_remark(kernel, pipeline->loop->span, "a loop without producer warps: %s", whole);
-    else
+    } else {
+        if (!pipeline->nested) plan_persistence(pipeline, NULL);
         find_pairs(pipeline, dot);
+    }
     const char *fault = fault_of_open(pipeline, dot, !whole);
     if (fault)
         kernel_remark(kernel, dot->span, "a product not left in flight for an iteration: %s",

@@ -294,7 +294,7 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
 
 /* The multi-buffer's stages are in use while a block's end, which goes through shared memory, is at
  * work. Stages that leave no room for that are given up, but for as many as it takes. */
-static bool has_room(Pipeline *pipeline)
+static bool has_room_for_stores(Pipeline *pipeline)
 {
     int stages = pipeline->stages;
     const int64_t most = pipeline->pass->target->shared_bytes -
@@ -346,15 +346,7 @@ static const char *fault_of_launch(const Pipeline *pipeline)
     return has_known_grid(pipeline->pass, launch) ? NULL : "their number depends on keys";
 }
 
-static void set_persistent(Pipeline *pipeline, const char *fault)
-{
-    pipeline->persistent = !fault;
-    if (fault)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "a loop whose blocks are not persistent: %s", fault);
-}
-
-/* ---- of a loop of one product ---- */
+/* ---- whether producers may fill the stages ---- */
 
 /* No tile is used outside of the loop, and what is copied is not written before. Groups of threads
  * that the author makes behind the loop are parts of the consumers. */
@@ -374,9 +366,6 @@ const char *fault_of_fill(const Pipeline *pipeline)
     return pipeline->by_tma ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
 }
 
-static const char NO_ROOM[] = "shared memory has no room for stages beside the rest of the block",
-                  NO_ROOM_FOR_END[] = "what ends a block has no room beside the stages";
-
 /* Whether a producer is worth what it takes; NULL: it is. */
 static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
 {
@@ -387,45 +376,35 @@ static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
     return is_alone(pipeline) ? NULL : "another block on the multiprocessor covers for this one";
 }
 
+/* Beside the multi-buffers, which are in use from tile to tile, all else that is shared has room.
+ * What a loop by plan ends with is stored by threads. */
+static bool has_room(Pipeline *pipeline, bool by_plan)
+{
+    return by_plan ? bytes_beside(pipeline, COST_STORE_BUFFERS, false, true) +
+                             pipeline->stages * multi_buffer_bytes(pipeline) <=
+                         pipeline->pass->target->shared_bytes
+                   : has_room_for_stores(pipeline);
+}
+
 const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
 {
     pipeline->by_tma = are_by_tma(pipeline);
-    const char *fault = fault_of_place(pipeline, false);
-    if (!fault) fault = fault_of_producer(pipeline, dot);
+    if (!dot && !pipeline->by_tma) return "not all copies are TMA loads";
+    const char *fault = fault_of_place(pipeline, !dot);
+    if (!fault && dot) fault = fault_of_producer(pipeline, dot);
     if (fault) return fault;
     if (pipeline->consumers + producers_of(pipeline) > COST_SPLIT_THREADS)
         return "a block may not have so many threads";
+    if (!dot && pipeline->consumers % WARPGROUP_SIZE) return "a block has no whole warpgroups";
     if (!are_known(pipeline)) return "what is copied depends on what threads compute";
     pipeline->blocks = 1;
-    pipeline->sets_maxnreg = must_set_maxnreg(pipeline, dot);
-    if (pipeline->nested) return has_room(pipeline) ? NULL : NO_ROOM;
-    fault = fault_of_launch(pipeline);
-    set_persistent(pipeline, fault ? fault : has_room(pipeline) ? NULL : NO_ROOM_FOR_END);
-    return NULL;
+    pipeline->sets_maxnreg = dot && must_set_maxnreg(pipeline, dot);
+    return !pipeline->nested || has_room(pipeline, !dot)
+               ? NULL
+               : "shared memory has no room for stages beside the rest of the block";
 }
 
-/* ---- of several ---- */
-
-/* All that is shared has room beside the multi-buffers, which are in use from tile to tile. */
-static bool has_room_by_plan(const Pipeline *pipeline)
-{
-    return bytes_beside(pipeline, COST_STORE_BUFFERS, false, true) +
-               pipeline->stages * multi_buffer_bytes(pipeline) <=
-           pipeline->pass->target->shared_bytes;
-}
-
-const char *fault_of_warp_specialize_by_plan(Pipeline *pipeline)
-{
-    pipeline->by_tma = are_by_tma(pipeline);
-    if (!pipeline->by_tma) return "not all copies are TMA loads";
-    const char *fault = fault_of_place(pipeline, true);
-    if (fault) return fault;
-    if (pipeline->consumers % WARPGROUP_SIZE ||
-        pipeline->consumers + WARP_SIZE > COST_SPLIT_THREADS)
-        return "a block has no warp to spare, or no whole warpgroups";
-    if (!are_known(pipeline)) return "where it copies from is not known to all threads";
-    return !pipeline->nested || has_room_by_plan(pipeline) ? NULL : NO_ROOM;
-}
+/* ---- what a loop by plan takes ---- */
 
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
@@ -579,14 +558,19 @@ static bool has_order(Pipeline *pipeline, int64_t cycles)
 
 /* A block that has a multiprocessor to itself: its producers copy for the next tile while the
  * consumers end this one. */
-void plan_persistence(Pipeline *pipeline, int64_t cycles)
+void plan_persistence(Pipeline *pipeline, const Plan *plan)
 {
     const char *fault = fault_of_launch(pipeline);
     if (!fault && pipeline->blocks > 1)
         fault = "a multiprocessor runs several at a time, which cover for each other";
-    if (!fault && !has_room_by_plan(pipeline)) fault = NO_ROOM_FOR_END;
-    if (!fault && !has_order(pipeline, cycles)) fault = "some have more iterations than others";
-    set_persistent(pipeline, fault);
+    if (!fault && !has_room(pipeline, plan))
+        fault = "what ends a block has no room beside the stages";
+    if (!fault && plan && !has_order(pipeline, plan->cycles))
+        fault = "some have more iterations than others";
+    pipeline->persistent = !fault;
+    if (fault)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "a loop whose blocks are not persistent: %s", fault);
 }
 
 void plan_groups(Pipeline *pipeline)
