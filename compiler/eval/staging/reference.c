@@ -331,7 +331,48 @@ typedef struct Linear { /* the sum of factors times values */
     Arena *arena;
     Map factors;               /* Value -> int64_t */
     VEC(const Value *) values; /* each behind what it is a sum of */
+    Map first;                 /* Value -> the first one that is computed like it */
+    VEC(const Value *) firsts;
 } Linear;
+
+static const Value *first_of(Linear *linear, const Value *value);
+
+static bool same_operand(Linear *linear, const Value *a, const Value *b)
+{
+    int64_t known, other;
+    if (value_constant(a, &known) && value_constant(b, &other))
+        return known == other && a->type == b->type;
+    return first_of(linear, a) == first_of(linear, b);
+}
+
+static bool computed_alike(Linear *linear, const Op *a, const Op *b)
+{
+    bool same = a->code == b->code && a->operand_count == b->operand_count &&
+                a->attr_count == b->attr_count && a->results[0].type == b->results[0].type;
+    for (int i = 0; same && i < a->attr_count; i++) same = attr_same(&a->attrs[i], &b->attrs[i]);
+    for (int i = 0; same && i < a->operand_count; i++)
+        same = same_operand(linear, a->operands[i], b->operands[i]);
+    return same;
+}
+
+/* What no sum is taken apart into may be computed twice, as in x[n // 8 * b : n // 8 * b + 8]. */
+static const Value *first_of(Linear *linear, const Value *value)
+{
+    enum { MOST = 256 }; /* each is compared with those before it */
+    const Value *first = map_get(&linear->first, value);
+    const Op *op = value->op;
+    if (first != NULL || op == NULL || !op_has(op, PURE) || op->result_count != 1 ||
+        op->region_count != 0 || stack_is_low())
+        return first != NULL ? first : value;
+    for (int i = 0; i < op->operand_count; i++) first_of(linear, op->operands[i]);
+    for (size_t i = 0; first == NULL && i < linear->firsts.count; i++)
+        if (computed_alike(linear, op, linear->firsts.data[i]->op)) first = linear->firsts.data[i];
+    if (first == NULL && linear->firsts.count < MOST)
+        vec_push(linear->arena, &linear->firsts, value);
+    first = first != NULL ? first : value;
+    map_set(linear->arena, &linear->first, value, (void *)(uintptr_t)first);
+    return first;
+}
 
 /* False: there are too many. */
 static bool collect(Linear *linear, const Value *value)
@@ -342,13 +383,16 @@ static bool collect(Linear *linear, const Value *value)
     const Terms terms = terms_of(value);
     for (int i = 0; i < terms.count; i++)
         if (!collect(linear, terms.values[i])) return false;
+    const Value *first = terms.count == 0 ? first_of(linear, value) : value;
+    if (first != value) return collect(linear, first);
     vec_push(linear->arena, &linear->values, value);
     return true;
 }
 
 static bool add_value(Linear *linear, const Value *value, int64_t by, int64_t factor)
 {
-    int64_t *sum = map_get(&linear->factors, value);
+    const Value *first = terms_of(value).count == 0 ? map_get(&linear->first, value) : NULL;
+    int64_t *sum = map_get(&linear->factors, first != NULL ? first : value);
     return !__builtin_mul_overflow(by, factor, &factor) &&
            !__builtin_add_overflow(*sum, factor, sum);
 }
