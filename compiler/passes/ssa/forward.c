@@ -6,11 +6,15 @@
  * row or a column again and again needs no memory at all, nor does what is kept there for its
  * elements alone, where those are now all of it, in order. What else other work reads stays where
  * it is, and so does what such work stands between, for which the registers may be needed. What is
- * written and not read before all of it is written again is not written. */
+ * written and not read before all of it is written again is not written. A few numbers that are
+ * copied there, each to be read once by all threads, are read where they are copied from: nobody
+ * waits for the copy, and whoever copies ahead knows them, too, as where a block's share begins and
+ * how long it is. */
+#include "ir/group.h"
 #include "ir/op_vec.h"
 #include "passes/analysis/access.h"
 
-enum { MOST_BETWEEN = 64 };
+enum { MOST_BETWEEN = 64, MOST_NUMBERS = 8 };
 
 static bool is_stored_alone(const Value *value)
 {
@@ -151,9 +155,126 @@ static void drop_unread(Kernel *kernel)
     }
 }
 
+/* ---- numbers that are copied ---- */
+
+static ValueAnswer is_of_thread(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && op_has(value->op, PER_THREAD | DIVERGES) ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* One number for all threads, read once for each time that the copy is made. */
+static bool is_number_of(const Op *load, const Op *copy)
+{
+    if (load->code != OP_element_load || op_attr(load, ATTR_watched) ||
+        !region_holds(copy->parent, load->parent))
+        return false;
+    const Op *at = region_find_ancestor(copy->parent, load);
+    if (!op_comes_before(copy, at)) return false;
+    for (const Op *op = load->parent->parent; load->parent != copy->parent && op;
+         op = op->parent->parent) {
+        if (op_has(op, LOOP)) return false;
+        if (op == at) break;
+    }
+    for (int i = 1; i < load->operand_count; i++)
+        if (value_finds(load->operands[i], is_of_thread, NULL)) return false;
+    return true;
+}
+
+/* The op that fills the tile, of which nothing but such numbers is read; NULL: there is none. */
+static Op *copy_of_numbers(const Value *tile)
+{
+    Op *copy = NULL;
+    if (dtype_is_packed(tile->type->dtype) || tile->use_count < 2 ||
+        tile->use_count > MOST_NUMBERS + 1)
+        return NULL;
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op->code == OP_copy && !copy) copy = use->op;
+    for (const OpUse *use = tile->uses; copy && use; use = use->next)
+        if (use->op != copy && !is_number_of(use->op, copy)) return NULL;
+    return copy && operand(copy, view)->type->dtype == tile->type->dtype ? copy : NULL;
+}
+
+typedef struct Writer {
+    const Region *launch;
+    const Parameter *memory;
+    bool is_found;
+} Writer;
+
+/* Of global memory that may be the copy's; what an op does not say, it may do. */
+static void find_writer(Op *op, void *context)
+{
+    Writer *writer = context;
+    const bool is_own_barrier =
+        op_has(op, BARRIER) && !launch_is_cluster_or_cooperative(writer->launch->parent);
+    if (op->region_count || !op_has(op, WRITES) || op_has(op, COPY | ALLOCATES | PURE) ||
+        op->code == OP_assume || is_own_barrier)
+        return;
+    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
+    if (memory && memory->type->kind != TYPE_VIEW) return;
+    const Parameter *written = memory ? memory_parameter(memory) : NULL;
+    writer->is_found |= !written || written == writer->memory;
+}
+
+static bool is_written(const Op *copy)
+{
+    Region *launch = copy->parent;
+    while (launch->parent->code != OP_launch) launch = launch->parent->parent;
+    Writer writer = {launch, memory_parameter(operand(copy, view)), false};
+    if (!writer.memory) return true;
+    region_visit(launch, find_writer, &writer);
+    return writer.is_found;
+}
+
+static Value *sum_of(Builder *at, Value *a, Value *b)
+{
+    const DType first = a->type->dtype, second = b->type->dtype;
+    const DType wide = dtype_bits(first) < dtype_bits(second) ? second : first;
+    return build2(at, OP_add, build_cast(at, wide, a), build_cast(at, wide, b));
+}
+
+static void read_in_place(Op *load, const Op *copy)
+{
+    Value *view = operand(copy, view), *operands[TYPE_RANK + 1] = {view};
+    const Attr *dims = op_attr(copy, ATTR_dims);
+    const int rank = view->type->rank;
+    Builder at = builder_before(load);
+    for (int d = 0; d < rank; d++) operands[d + 1] = operand_list(copy, offsets)[d];
+    for (int i = 0; i < load->operand_count - 1; i++) {
+        const int dim = dims ? (int)dims->integers[i] : i;
+        operands[dim + 1] = sum_of(&at, operands[dim + 1], load->operands[i + 1]);
+    }
+    const Type *type = load->results[0].type;
+    value_replace(&load->results[0],
+                  build_op(&at, OP_element_load, rank + 1, operands, 1, &type)->results);
+    op_erase(load);
+}
+
+static bool is_filled_with_numbers(const Op *op, const void *context)
+{
+    (void)context;
+    return op->code == OP_shared_alloc && copy_of_numbers(&op->results[0]);
+}
+
+static void read_numbers(Kernel *kernel)
+{
+    const OpVec found = region_list(kernel->arena, kernel->host, is_filled_with_numbers, NULL);
+    for (size_t i = 0; i < found.count; i++) {
+        Op *alloc = found.data[i], *copy = copy_of_numbers(&alloc->results[0]);
+        if (is_written(copy)) continue;
+        while (alloc->results[0].use_count > 1) {
+            const OpUse *use = alloc->results[0].uses;
+            read_in_place(use->op != copy ? use->op : use->next->op, copy);
+        }
+        op_erase(copy);
+        op_erase(alloc);
+    }
+}
+
 bool pass_forward(Kernel *kernel, PassContext *context)
 {
     (void)context;
+    read_numbers(kernel);
     bool has_sums = region_has(kernel->host, OP_dot); /* which texts store so */
     kernel_visit(kernel, forward, &has_sums);
     if (has_sums) drop_overwritten(kernel);

@@ -20,6 +20,8 @@ show planned.tile 'three.compile(T.Tensor((64, 64), T.float16), T.Tensor((1024, 
 show planned_loads.tile 'ragged.compile(T.Tensor((3, 64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((4,), T.int32))'
 show planned_loads.tile 'paged.compile(T.Tensor((128, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 256), T.float16), T.Tensor((8,), T.int32), T.Tensor((1,), T.int32))'
 show planned_loads.tile 'chased.compile(T.Tensor((64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((8,), T.int32), 4)'
+# a slice whose length is known though where it begins is not, of as many iterations as memory says by way of shared memory
+show planned_shares.tile 'shares.compile(T.Tensor((64, 64), T.float16), T.Tensor((600, 64), T.float16), T.Tensor((600, 64), T.float16), T.Tensor((4,), T.int32), T.int32)'
 # how far the window reaches is known, though not where the sequence begins
 show attention_packed.tile 'attention.compile(*[T.Tensor((700, 1, 64), T.float16)] * 3, T.Tensor((4,), T.int32), T.Tensor((700, 1, 64), T.float16), longest=400, window=128, num_stages=2)'
 show nested.tile 'tiles.compile(T.Tensor((256, 256), T.float16), T.Tensor((256, 128), T.float16))'
