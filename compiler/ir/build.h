@@ -59,6 +59,19 @@ bool value_constant(const Value *value, int64_t *out); /* a `const` of an intege
 /* The result type that `code` has for these operands; NULL if there is none (infer.c). */
 const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands);
 
+/* ---- match.c ---- */
+
+bool value_is_widened(const Value *value); /* a cast of integers that loses no bits */
+Value *value_uncast(const Value *value);   /* without such casts of scalars */
+/* Without any such casts, splats and broadcasts: what all elements of a tile are, if that is one
+ * scalar. */
+Value *value_repeated(const Value *value);
+/* Whether that is a `const` of an integer, or of a float. */
+bool value_repeated_constant(const Value *value, int64_t *out);
+bool value_repeated_number(const Value *value, double *out);
+/* Of iota == index along a dimension, either way round: the index; NULL: it is something else. */
+Value *value_chosen_index(const Value *mask, int *dim);
+
 /* ---- combine.c: of a reduction or a scan ---- */
 
 OpCode op_combination(const Op *op); /* what combines two elements */

@@ -196,14 +196,6 @@ static bool match_tile(const Eval *eval, const Elements *elements, Others others
 
 enum { INDEX_DEPTH = 16 /* expressions that are followed */ };
 
-static bool known_number(const Value *value, int64_t *out)
-{
-    while (value->op != NULL && (value->op->code == OP_splat || value->op->code == OP_broadcast ||
-                                 value->op->code == OP_cast))
-        value = operand(value->op, a);
-    return value_constant(value, out);
-}
-
 /* Adds to `factors` by how much the index grows with each of the loop's variables. False: it is
  * something else than a sum of their multiples. */
 static bool add_factors(const Parallel *parallel, const Value *index, int64_t times, int depth,
@@ -216,7 +208,7 @@ static bool add_factors(const Parallel *parallel, const Value *index, int64_t ti
             factors[i] += times;
             return true;
         }
-    if (known_number(index, &number)) return number == 0;
+    if (value_repeated_constant(index, &number)) return number == 0;
     if (op == NULL || depth == 0) return false;
     switch (op->code) {
     case OP_cast:
@@ -225,8 +217,8 @@ static bool add_factors(const Parallel *parallel, const Value *index, int64_t ti
         return add_factors(parallel, operand(op, a), times, depth - 1, factors) &&
                add_factors(parallel, operand(op, b), times, depth - 1, factors);
     case OP_mul: {
-        const bool first = known_number(operand(op, a), &number);
-        if (!first && !known_number(operand(op, b), &number)) return false;
+        const bool first = value_repeated_constant(operand(op, a), &number);
+        if (!first && !value_repeated_constant(operand(op, b), &number)) return false;
         const Value *other = first ? operand(op, b) : operand(op, a);
         return number > 0 && number <= INT32_MAX / times &&
                add_factors(parallel, other, times * number, depth - 1, factors);

@@ -498,20 +498,6 @@ static void apply_assumption(const FactTable *table, const Value *value, Facts *
     }
 }
 
-/* A cast of integers that loses no bits. */
-static bool is_widened(const Value *value)
-{
-    if (!value->op || value->op->code != OP_cast || !type_is_scalar(value->type)) return false;
-    const DType old = operand(value->op, a)->type->dtype, new = value->type->dtype;
-    return dtype_is_integer(old) && dtype_is_integer(new) && dtype_bits(old) <= dtype_bits(new);
-}
-
-Value *value_uncast(const Value *value)
-{
-    while (is_widened(value)) value = operand(value->op, a);
-    return (Value *)(uintptr_t)value;
-}
-
 /* A number below 0 becomes another one where it loses its sign. */
 static bool keeps_sign(FactTable *table, const Value *cast)
 {
@@ -524,7 +510,8 @@ static bool keeps_sign(FactTable *table, const Value *cast)
 
 const Value *facts_uncast(FactTable *table, const Value *value)
 {
-    while (is_widened(value) && keeps_sign(table, value)) value = operand(value->op, a);
+    while (type_is_scalar(value->type) && value_is_widened(value) && keeps_sign(table, value))
+        value = operand(value->op, a);
     return value;
 }
 

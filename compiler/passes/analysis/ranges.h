@@ -36,8 +36,7 @@ bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t 
 /* As if nothing in them wrapped: for who may be wrong. */
 bool facts_likely_difference(FactTable *table, const Value *a, const Value *b, int64_t *low,
                              int64_t *high);
-Value *value_uncast(const Value *value); /* without casts of integers that lose no bits */
-/* Without those that leave the number what it is: one below 0 keeps its sign. */
+/* Without casts of integers that leave the number what it is: one below 0 keeps its sign. */
 const Value *facts_uncast(FactTable *table, const Value *value);
 /* So many elements in the unit of an address's multiple. */
 int64_t facts_address_unit(DType dtype, int64_t count);

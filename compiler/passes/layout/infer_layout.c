@@ -13,7 +13,6 @@
 #include "passes/layout/layouts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "passes/layout/matrix.h"
 #include "passes/layout/worklist.h"
@@ -366,15 +365,8 @@ static void choose_accesses(Classes *classes)
  * is none. */
 static const Value *chosen_index(const Value *value, int *dim)
 {
-    const Op *op = value->op,
-             *compare = op && op->code == OP_select ? operand(op, condition)->op : NULL;
-    if (!compare || compare->code != OP_cmp ||
-        strcmp(op_attr(compare, ATTR_predicate)->text, "eq") != 0)
-        return NULL;
-    const Op *iota = operand(compare, a)->op, *splat = operand(compare, b)->op;
-    if (!iota || iota->code != OP_iota || !splat || splat->code != OP_splat) return NULL;
-    *dim = (int)op_int(iota, ATTR_dim, 0);
-    return operand(splat, a);
+    const Op *op = value->op;
+    return op && op->code == OP_select ? value_chosen_index(operand(op, condition), dim) : NULL;
 }
 
 /* How many choices there are: of a loop's index one an iteration, or such an unrolled loop's one

@@ -192,19 +192,8 @@ static Value *scalars_of(Vectorize *pass, Value *value, int rank)
 /* iota == i along the dimension. */
 static bool is_choice(const Vectorize *pass, const Value *condition, int *dim)
 {
-    const Op *op = condition->op;
-    if (!op || op->code != OP_cmp || strcmp(op_attr(op, ATTR_predicate)->text, "eq") != 0)
-        return false;
-    const Op *a = operand(op, a)->op, *b = operand(op, b)->op;
-    if (a && a->code == OP_splat) {
-        const Op *other = a;
-        a = b;
-        b = other;
-    }
-    if (!a || !b || a->code != OP_iota || b->code != OP_splat || !is_index(pass, operand(b, a)))
-        return false;
-    *dim = (int)op_int(a, ATTR_dim, 0);
-    return condition->type->shape[*dim] == pass->trips;
+    const Value *index = value_chosen_index(condition, dim);
+    return index && is_index(pass, index) && condition->type->shape[*dim] == pass->trips;
 }
 
 /* The same, or that and something else. */

@@ -18,8 +18,6 @@
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
 
-#include <math.h>
-
 enum {
     DEPTH = 2,   /* times that iterations of one loop are told apart */
     MASKS = 8,   /* that share a loop */
@@ -291,16 +289,6 @@ static Op *build_second(Finder *finder, Value *middle, Map *map)
     return second;
 }
 
-/* NAN: it is no constant. */
-static double constant_of(const Value *value)
-{
-    while (value->op && (value->op->code == OP_splat || value->op->code == OP_broadcast))
-        value = operand(value->op, a);
-    const Attr *number =
-        value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
-    return number ? number->number : NAN;
-}
-
 /* Which value of the mask leaves elements as they are: true, where it chooses between them and a
  * lesser number, as -inf; false, where they are the other arm. -1: nothing is chosen by it. */
 static int wanted(const Value *mask, int depth)
@@ -310,8 +298,9 @@ static int wanted(const Value *mask, int depth)
         if (op->code == OP_or) return 0;
         if (op->code == OP_and) return 1;
         if (op->code == OP_select && operand(op, condition) == mask) {
-            const double a = constant_of(operand(op, a)), b = constant_of(operand(op, b));
-            return isnan(a) || a >= b;
+            double a, b;
+            return !value_repeated_number(operand(op, a), &a) ||
+                   (value_repeated_number(operand(op, b), &b) && a >= b);
         }
         const int inner = op->code == OP_not ? wanted(&op->results[0], depth + 1) : -1;
         if (inner >= 0) return !inner;

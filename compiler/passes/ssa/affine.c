@@ -93,19 +93,12 @@ static bool affine_sum(Pass *pass, const Op *op, int depth, Affine *out)
     return true;
 }
 
-static bool splat_number(const Value *value, int64_t *out)
-{
-    while (value->op && (value->op->code == OP_splat || value->op->code == OP_broadcast))
-        value = operand(value->op, a);
-    return value_constant(value, out);
-}
-
 /* Coordinates times a number. */
 static bool affine_product(Pass *pass, const Op *op, int depth, Affine *out)
 {
     int64_t times;
-    const bool second = splat_number(operand(op, b), &times);
-    if (!splat_number(second ? operand(op, b) : operand(op, a), &times) || times < 1 ||
+    const bool second = value_repeated_constant(operand(op, b), &times);
+    if (!value_repeated_constant(second ? operand(op, b) : operand(op, a), &times) || times < 1 ||
         times > INT32_MAX ||
         !affine_of(pass, second ? operand(op, a) : operand(op, b), depth, out) || !out->varies ||
         out->divisor > 1)
@@ -163,7 +156,7 @@ static int64_t divisor_of(const Pass *pass, const Op *op)
 {
     if (op->code != OP_div && op->code != OP_floordiv && op->code != OP_shr) return 0;
     int64_t number;
-    if (!splat_number(operand(op, b), &number) || number < 1) return 0;
+    if (!value_repeated_constant(operand(op, b), &number) || number < 1) return 0;
     if (op->code == OP_shr) return number < 31 ? INT64_C(1) << number : 0;
     return op->code == OP_floordiv || facts_of(pass->facts, operand(op, a)).low >= 0 ? number : 0;
 }

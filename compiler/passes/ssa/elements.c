@@ -76,13 +76,10 @@ static bool find_indices(const Value *mask, Element *out)
     const Op *op = mask->op;
     if (op && op->code == OP_and)
         return find_indices(operand(op, a), out) && find_indices(operand(op, b), out);
-    if (!op || op->code != OP_cmp || strcmp(op_attr(op, ATTR_predicate)->text, "eq") != 0)
-        return false;
-    const Op *iota = operand(op, a)->op, *index = operand(op, b)->op;
-    if (!iota || iota->code != OP_iota || !index || index->code != OP_splat) return false;
-    const int64_t dim = op_int(iota, ATTR_dim, 0);
-    if (out->indices[dim]) return false;
-    out->indices[dim] = operand(index, a);
+    int dim;
+    Value *index = value_chosen_index(mask, &dim);
+    if (!index || out->indices[dim]) return false;
+    out->indices[dim] = index;
     return true;
 }
 

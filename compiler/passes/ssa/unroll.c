@@ -281,14 +281,6 @@ static void look_at_copy(Op *op, void *context)
     if (is_copy(op) && follow_parts(&indices, op->results)) want(unroll, &indices.loops);
 }
 
-static const Value *as_scalar(const Value *value)
-{
-    while (value->op && (value->op->code == OP_splat || value->op->code == OP_broadcast ||
-                         value->op->code == OP_cast))
-        value = operand(value->op, a);
-    return value;
-}
-
 /* The ops that become of the loop are few. */
 static bool is_short(Unroll *unroll, const Op *loop)
 {
@@ -302,9 +294,9 @@ static void look_at_division(Op *op, void *context)
     Unroll *unroll = context;
     Indices indices = {.unroll = unroll, .fits = is_repeated};
     int64_t number;
-    const Value *divisor = as_scalar(operand(op, b));
+    Value *divisor = value_repeated(operand(op, b));
     if (!dtype_is_integer(op->results[0].type->dtype) || value_constant(divisor, &number) ||
-        !follow(&indices, (Value *)divisor, DEEPEST))
+        !follow(&indices, divisor, DEEPEST))
         return;
     for (size_t i = 0; i < indices.loops.count; i++)
         if (!is_short(unroll, indices.loops.data[i])) return;
