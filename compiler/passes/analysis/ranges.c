@@ -294,6 +294,14 @@ static Facts rule_block_idx(FactTable *table, const Value *value)
     return facts;
 }
 
+/* Passes that give a block more threads leave alone what asks which one it is (PER_THREAD). */
+static Facts rule_thread_id(FactTable *table, const Value *value)
+{
+    const Op *launch = op_enclosing(value->op, OP_launch);
+    (void)table;
+    return (Facts){1, 0, launch ? launch_warps(launch) * WARP_SIZE - 1 : INT32_MAX};
+}
+
 static Facts rule_cluster_rank(FactTable *table, const Value *value)
 {
     const Op *launch = op_enclosing(value->op, OP_launch);
@@ -393,6 +401,7 @@ static FactRule *const rules[OP_COUNT] = {
     [OP_select] = rule_select,
     [OP_cast] = rule_cast,
     [OP_block_idx] = rule_block_idx,
+    [OP_thread_id] = rule_thread_id,
     [OP_grid_dim] = rule_grid_dim,
     [OP_cluster_rank] = rule_cluster_rank,
     [OP_ptr_add] = rule_ptr_add,
