@@ -90,6 +90,27 @@ def pairs(a: wp.array(dtype=float)):
 
 
 told(wp.launch, pairs, dim=1, inputs=[a])
+
+
+# Of a snippet that is not taken alone the call is refused, where a kernel has one.
+@wp.func_native("using T = float; return x;")
+def templated(x: float) -> float: ...
+
+
+def chosen(native):
+    @wp.kernel(module="unique")
+    def choose(a: wp.array(dtype=float)):
+        if wp.static(native):
+            a[0] = wp.static(templated)(a[0])
+        else:
+            a[0] = a[0] + 1.0
+
+    wp.launch(choose, dim=1, inputs=[a])
+
+
+chosen(False)
+print(a.numpy())
+told(chosen, True)
 told(square, 1.0, 2.0)
 END_PY
 python3 -m tilec run snippets.py
