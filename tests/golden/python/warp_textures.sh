@@ -104,5 +104,18 @@ for mode in (WRAP, CLAMP, MIRROR, BORDER):
         wp.launch(along, dim=3, inputs=[wp.Texture1D(data * data, address_mode=mode, num_mip_levels=2), at, lod], outputs=[out])
     tape.backward(grads={out: wp.ones(3)})
     print(mode.name, at.grad.numpy().round(2).tolist(), lod.grad.numpy().round(2).tolist())
+
+# Texels between which there is no slope, in textures of many: none is read together with its neighbour.
+for extent in (100, 4099, 8191, 40000):
+    texels = np.zeros(extent, dtype=np.float32)
+    texels[extent // 3 : extent // 3 + 2] = texels[-2:] = 1.0
+    for normalized in (True, False):
+        places = np.array([extent // 3 + 0.625, extent // 3 + 1.375, extent - 1.25], dtype=np.float64) / (extent if normalized else 1)
+        at = wp.array(places, dtype=float, requires_grad=True)
+        out = wp.zeros(3, dtype=float, requires_grad=True)
+        with wp.Tape() as tape:
+            wp.launch(along, dim=3, inputs=[wp.Texture1D(texels, normalized_coords=normalized), at, wp.full(3, -1.0)], outputs=[out])
+        tape.backward(grads={out: wp.ones(3)})
+        assert at.grad.numpy().tolist() == [0.0] * 3, (extent, normalized, at.grad.numpy())
 P
 python3 -m tilec run "$TMP/program.py"
