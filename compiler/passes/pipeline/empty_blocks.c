@@ -86,6 +86,7 @@ static bool may_be_outside(const Op *store, int dim, const Op *loop)
            value_may_precede(operand_list(store, offsets)[dim], loop);
 }
 
+/* NULL: it may not be outside. */
 static Value *begins_inside(Builder *builder, const Op *store, const Op *loop)
 {
     Value *inside = NULL;
@@ -107,14 +108,8 @@ static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, const
 {
     Value *any = NULL;
     for (size_t i = 0; i < blocks->stores.count; i++) {
-        bool may = false;
-        const Op *store = blocks->stores.data[i];
-        for (int d = 0; d < operand(store, view)->type->rank; d++)
-            may |= may_be_outside(store, d, loop);
-        if (!may) return NULL;
-    }
-    for (size_t i = 0; i < blocks->stores.count; i++) {
         Value *inside = begins_inside(builder, blocks->stores.data[i], loop);
+        if (!inside) return NULL;
         any = any ? build2(builder, OP_or, any, inside) : inside;
     }
     return any;

@@ -244,6 +244,7 @@ Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuf
     op_keep_attrs(begun, copy);
     if (which) op_set_int(begun, by_tma ? ATTR_multicast : ATTR_masked, 1);
     op_set_int(begun, ATTR_stages, pipeline->stages);
+    if (filled[0]) op_set_int(begun, ATTR_multi_buffer, 1);
     return begun;
 }
 

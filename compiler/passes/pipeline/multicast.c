@@ -67,7 +67,6 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuf
                 begun, operand_index(begun, offsets) + d,
                 build2(&before, OP_add, offset, build_cast(&before, offset->type->dtype, begin)));
     }
-    op_set_int(begun, ATTR_multi_buffer, 1);
 }
 
 void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,

@@ -157,31 +157,19 @@ static bool has_same_iterations(const Op *loop)
            !differs_along_x(operand(loop, step));
 }
 
-static int64_t bytes_of(const MultiBuffer *buffer)
-{
-    return type_bytes(buffer->alloc->results[0].type);
-}
-
-/* What a block need not copy of all that it reads. */
-static bool is_much(const Pipeline *pipeline)
-{
-    int64_t all = 0, saved = 0;
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[i];
-        all += bytes_of(buffer);
-        if (buffer->half >= 0) saved += bytes_of(buffer) / COST_CLUSTER_BLOCKS;
-    }
-    return saved * 100 >= all * COST_CLUSTER_PERCENT;
-}
-
 /* NULL, or why blocks do not copy together. */
 static const char *fault_of_pairs(const Pipeline *pipeline, const Op *dot)
 {
-    bool any = false;
-    for (size_t i = 0; i < pipeline->buffers.count; i++) any |= pipeline->buffers.data[i].half >= 0;
-    if (!any)
+    int64_t saved = 0; /* what a block need not copy of all that it reads */
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+        if (buffer->half >= 0)
+            saved += type_bytes(buffer->alloc->results[0].type) / COST_CLUSTER_BLOCKS;
+    }
+    if (!saved)
         return "rows begin at lines of the cache, which both find there, or neighbours need others";
-    return type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS || is_much(pipeline)
+    return type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS ||
+                   saved * 100 >= multi_buffer_bytes(pipeline) * COST_CLUSTER_PERCENT
                ? NULL
                : "that would save little of what small tiles copy";
 }

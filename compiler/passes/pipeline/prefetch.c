@@ -49,15 +49,10 @@ static void note_global_write(Op *op, void *context)
     if (parameter) map_set(prefetch->kernel->arena, &prefetch->written, parameter, op);
 }
 
-static Value *view_of(const Op *load)
-{
-    return load->code == OP_load ? operand(load, view) : operand(load, memory);
-}
-
 /* Its memory is what the loop writes, too, or may be. */
 static bool is_written(const Prefetch *prefetch, const Op *load)
 {
-    const Parameter *parameter = memory_parameter(view_of(load));
+    const Parameter *parameter = memory_parameter(op_memory(load));
     return prefetch->writes || (prefetch->written.count && !parameter) ||
            map_has(&prefetch->written, parameter);
 }
@@ -303,7 +298,7 @@ static Value *copy_load(Builder *builder, const Op *load, const Region *body, Ma
 /* Memory of which nothing is there, and nothing loaded, unless the iteration runs. */
 static void guard_view(Builder *builder, Value *runs, Op *load)
 {
-    const Op *view = view_of(load)->op;
+    const Op *view = op_memory(load)->op;
     const int rank = view->results->type->rank;
     Value *none = build_const(builder, operand_list(view, extents)[0]->type->dtype, 0);
     Value *extents[2 * TYPE_RANK];
@@ -330,14 +325,14 @@ static int ending_dim(const Prefetch *prefetch, const Op *load)
     const Op *loop = prefetch->loop;
     const Attr *bounds = op_attr(load, ATTR_bounds);
     int64_t step;
-    if (load->code != OP_load || !bounds || !may_guard(view_of(load)) ||
+    if (load->code != OP_load || !bounds || !may_guard(op_memory(load)) ||
         !value_constant(operand(loop, step), &step) || step < 1 ||
         step > INT32_MAX / 2 / (prefetch->distance + 1))
         return -1;
-    for (int d = 0; d < view_of(load)->type->rank; d++)
+    for (int d = 0; d < op_memory(load)->type->rank; d++)
         if (operand_list(load, offsets)[d] == loop->regions[0]->arguments[0] &&
             bounds->integers[d] & 2 &&
-            value_uncast(operand_list(view_of(load)->op, extents)[d]) ==
+            value_uncast(operand_list(op_memory(load)->op, extents)[d]) ==
                 value_uncast(operand(loop, end)))
             return d;
     return -1;
@@ -384,8 +379,8 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
-        const bool made = is_made_in(loop, view_of(load)),
-                   guarded = may_guard(view_of(load)) && (ahead > 0 || made) &&
+        const bool made = is_made_in(loop, op_memory(load)),
+                   guarded = may_guard(op_memory(load)) && (ahead > 0 || made) &&
                              (made || ending_dim(prefetch, load) < 0);
         builder = builder_before(tile->op);
         if (guarded)
@@ -450,7 +445,7 @@ static bool guards(const Prefetch *prefetch)
 {
     bool all = prefetch->distance > 1 && loop_trips(prefetch->loop) == 0;
     for (size_t i = 0; i < prefetch->loads.count; i++)
-        all &= may_guard(view_of(prefetch->loads.data[i]));
+        all &= may_guard(op_memory(prefetch->loads.data[i]));
     return all;
 }
 
@@ -461,7 +456,7 @@ static void guard_next(const Builder *at, Value *more, Op *load, int ending)
     Builder builder = builder_before(load);
     int64_t checks[TYPE_RANK];
     const Attr *bounds = op_attr(load, ATTR_bounds);
-    const int rank = view_of(load)->type->rank, checked = ending < 0 ? 0 : ending;
+    const int rank = op_memory(load)->type->rank, checked = ending < 0 ? 0 : ending;
     for (int i = 0; i < rank; i++) checks[i] = bounds && i != checked ? bounds->integers[i] : 3;
     builder.span = at->span;
     if (ending < 0) guard_view(&builder, more, load);

@@ -38,14 +38,15 @@ static bool is_between(const Split *split, const Op *op)
            op_comes_before(op, split->anew);
 }
 
-/* What uses the tile there does but read it, or names a part that is used there alone. */
+/* What uses the tile there does but read it, or names a part that is used there alone, where
+ * `inside` itself is from. */
 static bool fits(const Split *split, const Value *tile, bool inside)
 {
     for (const OpUse *use = tile->uses; use; use = use->next) {
         const Op *op = use->op;
-        const bool here = is_between(split, op);
-        if (inside && !here) return false;
-        if (op_has(op, ALIAS) && !fits(split, &op->results[0], here)) return false;
+        const bool here = is_between(split, op), names = op_has(op, ALIAS);
+        if (!here && (inside || names)) return false;
+        if (names && !fits(split, &op->results[0], true)) return false;
         if (here && !shared_is_only_read(op)) return false;
     }
     return true;
@@ -57,13 +58,6 @@ static const Op *next_write(const Op *copy)
     for (const Op *op = copy->next; op; op = op->next)
         if (writes_whole(op, operand(copy, tile))) return op;
     return NULL;
-}
-
-static bool is_named_outside(const Split *split, const Value *tile)
-{
-    for (const OpUse *use = tile->uses; use; use = use->next)
-        if (op_has(use->op, ALIAS) && !is_between(split, use->op)) return true;
-    return false;
 }
 
 static void split_at(Split *split)
@@ -88,8 +82,7 @@ static void consider(Split *split)
     const int64_t bytes = type_bytes(tile->type) * split->stages;
     split->anew = next_write(split->copy);
     if (!split->anew || split->anew->code == OP_copy || tile->op->code != OP_shared_alloc ||
-        tile->type->layout || bytes > split->room || is_named_outside(split, tile) ||
-        !fits(split, tile, false))
+        tile->type->layout || bytes > split->room || !fits(split, tile, false))
         return;
     split->room -= bytes;
     split_at(split);

@@ -90,13 +90,6 @@ static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value,
     value_finds(value, copy_outside, &(Copying){pipeline, builder, map});
 }
 
-static void copy_buffer(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
-                        Value *const filled[2], const Region *region, Map *map)
-{
-    Op *copy = multi_buffer_copy(pipeline, builder, buffer, filled, NULL, region, map);
-    op_set_int(copy, ATTR_multi_buffer, 1);
-}
-
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
                        const Region *region, Map *map)
 {
@@ -106,9 +99,11 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
     if (begun) op_set_int(begun, ATTR_bytes, pipeline->channels.data[channel].bytes);
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
-        const bool shares = pipeline->cluster && buffer->half >= 0;
-        if (buffer->channel == (int)channel)
-            (shares ? pairs_copy : copy_buffer)(pipeline, builder, buffer, filled, region, map);
+        if (buffer->channel != (int)channel) continue;
+        if (pipeline->cluster && buffer->half >= 0)
+            pairs_copy(pipeline, builder, buffer, filled, region, map);
+        else
+            multi_buffer_copy(pipeline, builder, buffer, filled, NULL, region, map);
     }
     if (!begun) build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
 }
@@ -384,22 +379,6 @@ static Region *build_consumers_group(const Pipeline *pipeline, Builder *builder)
     return group;
 }
 
-/* Code behind a branch that single threads take is not known to be run by whole warps, so that
- * ptxas has no uniform registers for its addresses: the consumers had better come first. But what
- * ends their work may lie where stages were only if the producers, who are done with these, come
- * before them: as is needed where the stages are not reused and nothing has room beside them. */
-static void build_groups(const Pipeline *pipeline, Builder *builder, Region **copying,
-                         Region **computing)
-{
-    if (pipeline->consumers_first) {
-        *computing = build_consumers_group(pipeline, builder);
-        *copying = build_producers_group(pipeline, builder);
-    } else {
-        *copying = build_producers_group(pipeline, builder);
-        *computing = build_consumers_group(pipeline, builder);
-    }
-}
-
 /* Consumers wait for it where they begin, and read the stages from there on. */
 static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, Op *before)
 {
@@ -463,12 +442,19 @@ void warp_specialize(Pipeline *pipeline, Plan *plan)
 {
     Op *first = pipeline->pass->launch->first;
     Builder builder = builder_before(first);
-    Region *copying, *computing;
     multi_buffer_make_stages(pipeline, builder);
     builder.span = pipeline->loop->span;
     if (pipeline->cluster) pairs_begin(pipeline, &builder);
     multi_buffer_make_barriers(pipeline, &builder);
-    build_groups(pipeline, &builder, &copying, &computing);
+    /* Code behind a branch that single threads take is not known to be run by whole warps, so that
+     * ptxas has no uniform registers for its addresses: the consumers had better come first. But
+     * what ends their work may lie where stages were only if the producers, who are done with
+     * these, come before them: as is needed where the stages are not reused and nothing has room
+     * beside them. */
+    Region *computing =
+        pipeline->consumers_first ? build_consumers_group(pipeline, &builder) : NULL;
+    Region *copying = build_producers_group(pipeline, &builder);
+    if (!computing) computing = build_consumers_group(pipeline, &builder);
     build_producers(pipeline, copying);
     PersistentTile tile = begin_tile(pipeline, computing, 0);
     ops_move_before(first, tile.region->last);
