@@ -153,26 +153,20 @@ static int64_t ops_of(const Kept *kept, const Op *loop)
 
 /* Loads of tiles that an earlier loop has loaded; or, where `first` is itself, that loop's. */
 typedef struct Again {
-    const Op *load, *first;
+    const Op *first;
     Value **tiles; /* of the trips of the first one */
 } Again;
 
 typedef struct Group {
-    VEC(Again) loads;
+    Map loads; /* -> Again */
     OpVec loops;
 } Group;
-
-static const Again *find_again(const Group *group, const Op *load)
-{
-    for (size_t i = 0; i < group->loads.count; i++)
-        if (group->loads.data[i].load == load) return &group->loads.data[i];
-    return NULL;
-}
 
 /* A load whose tile another loop has loaded is that tile. */
 static void copy_op(Builder *builder, const Op *op, int64_t trip, Map *copies, void *context)
 {
-    const Again *again = find_again(context, op);
+    const Group *group = context;
+    const Again *again = map_get(&group->loads, op);
     if (again && again->first != op) {
         const At at = iteration(op->parent->parent, trip);
         map_set(builder->kernel->arena, copies, op->results,
@@ -199,12 +193,11 @@ static void unroll(const Group *group)
 
 static void add_load(const Kept *kept, Group *group, const Op *load, const Op *first)
 {
-    const Again *known = find_again(group, first);
-    const Again added = {
-        load, first,
-        known ? known->tiles
-              : arena_new_array(kept->arena, Value *, loop_trips(first->parent->parent))};
-    vec_push(kept->arena, &group->loads, added);
+    const Again *known = map_get(&group->loads, first);
+    Again *added = arena_new_of(kept->arena, Again);
+    const int64_t trips = loop_trips(first->parent->parent);
+    *added = (Again){first, known ? known->tiles : arena_new_array(kept->arena, Value *, trips)};
+    map_set(kept->arena, &group->loads, load, added);
 }
 
 static void add_loop(const Kept *kept, Group *group, Op *loop)
@@ -222,7 +215,7 @@ static void compare_loads(const Kept *kept, Group *group, Op *loop, Op *later, i
         for (const Op *first = loop->regions[0]->first; first && may_keep(again);
              first = op_next(first)) {
             if (!may_keep(first) || !loads_again(first, again)) continue;
-            if (!find_again(group, first)) {
+            if (!map_has(&group->loads, first)) {
                 *bytes += bytes_of(first);
                 add_load(kept, group, first, first);
             }
