@@ -1,6 +1,7 @@
 /* element_threads.c: which thread meets each element of a shared tile, where indices are known for
- * each element of the tile that is read or written at them: two accesses of which each thread meets
- * elements of its own alone need no barrier, as those of a thread that exchanges two elements. */
+ * each element of the tile that is read or written at them, or for each thread: two accesses of
+ * which each thread meets elements of its own alone need no barrier, as those of a thread that
+ * exchanges two elements, or that writes four in a row. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/point.h"
 
@@ -46,6 +47,12 @@ static bool index_at(ElementThreads *access, int dim, const int32_t *coordinates
            points.count == rank;
 }
 
+static void note_thread(ElementThreads *access, int64_t place, int thread)
+{
+    int *who = &access->threads[place];
+    *who = *who == NOBODY || *who == thread + 1 ? thread + 1 : SEVERAL;
+}
+
 /* False: the index is not known. What is outside of the memory is not accessed. */
 static bool note(ElementThreads *access, const int32_t *coordinates, int thread)
 {
@@ -57,9 +64,7 @@ static bool note(ElementThreads *access, const int32_t *coordinates, int thread)
         inside &= index >= 0 && index < access->memory->shape[d];
         place = place * access->memory->shape[d] + index;
     }
-    if (!inside) return true;
-    int *who = &access->threads[place];
-    *who = *who == NOBODY || *who == thread + 1 ? thread + 1 : SEVERAL;
+    if (inside) note_thread(access, place, thread);
     return true;
 }
 
@@ -77,28 +82,62 @@ static bool note_all(ElementThreads *access)
     return true;
 }
 
+/* One element by each thread, at indices that follow from its number alone. */
+static bool note_element(ElementThreads *access)
+{
+    Op *op = access->op;
+    const ThreadGroup group = op_threads(op);
+    for (int thread = group.begin; thread < group.begin + group.count; thread++) {
+        Points points = {.op = op, .count = 1, .looks = &access->looks};
+        int64_t place = 0;
+        bool inside = true;
+        points.variables[0] = (Variable){.kind = VARIABLE_THREAD,
+                                         .first = group.begin,
+                                         .step = 1,
+                                         .count = group.count,
+                                         .now = thread};
+        for (int d = 0; d < access->memory->rank; d++) {
+            int64_t index;
+            if (!point_value(&points, NULL, operand_list(op, indices)[d], &index) ||
+                points.count > 1)
+                return false;
+            inside &= index >= 0 && index < access->memory->shape[d];
+            place = place * access->memory->shape[d] + index;
+        }
+        if (inside) note_thread(access, place, thread);
+    }
+    return group.count > 0;
+}
+
+static bool fits_tile(const Type *tile, int64_t threads)
+{
+    return tile->layout && tile->rank > 0 && type_elements(tile) <= MOST_ELEMENTS &&
+           layout_replica_mask(tile->layout) == 0 && layout_threads(tile->layout) == threads;
+}
+
 /* NULL: that is not known. Replicas of an element may all be read, and any of them written. */
 static int *threads_of(Arena *arena, Map *known, Op *op, int64_t threads)
 {
     int **found = map_get(known, op);
     if (found) return *found;
-    const Type *memory = op_memory(op)->type, *tile = tile_of(op)->type;
-    const bool fits = tile->layout && tile->rank > 0 && type_elements(memory) <= MOST_ELEMENTS &&
-                      type_elements(tile) <= MOST_ELEMENTS &&
-                      layout_replica_mask(tile->layout) == 0 &&
-                      layout_threads(tile->layout) == threads;
+    const Type *memory = op_memory(op)->type;
+    const bool is_element = op_is_element(op);
+    const Type *tile = is_element ? NULL : tile_of(op)->type;
+    const bool fits =
+        type_elements(memory) <= MOST_ELEMENTS && (is_element || fits_tile(tile, threads));
     ElementThreads access = {op, memory, tile, LOOKS, NULL};
     if (fits) access.threads = arena_new_array(arena, int, (size_t)type_elements(memory));
+    const bool noted = fits && (is_element ? note_element(&access) : note_all(&access));
     found = arena_new_of(arena, int *);
-    *found = fits && note_all(&access) ? access.threads : NULL;
+    *found = noted ? access.threads : NULL;
     map_set(arena, known, op, found);
     return *found;
 }
 
 static bool is_known_access(const Op *op)
 {
-    return (op_is_scattered(op) && !op_has(op, ATOMIC)) || op->code == OP_shared_load ||
-           op->code == OP_shared_store;
+    return ((op_is_scattered(op) || op_is_element(op)) && !op_has(op, ATOMIC)) ||
+           op->code == OP_shared_load || op->code == OP_shared_store;
 }
 
 bool threads_keep_elements(Arena *arena, Map *known, Op *a, Op *b, int64_t threads)

@@ -25,16 +25,36 @@ static Value *barrier_there(Lower *lower, const Op *op)
     return rank ? address_in_cluster(lower, barrier, lower_scalar(lower, rank)) : barrier;
 }
 
+/* What one thread did just before, to mbarriers: NULL if it did nothing, or something else. */
+static Op *branch_before(const Lower *lower)
+{
+    Op *last = lower->at.before ? lower->at.before->previous : lower->at.region->last;
+    while (last && op_has(last, PURE)) last = last->previous;
+    const Op *init = last && last->code == OP_if ? last->regions[0]->last->previous : NULL;
+    return init && init->code == OP_mbar_init ? last : NULL;
+}
+
+/* By one thread, one mbarrier after the other: a branch for each, and a fence of the async proxy
+ * that ptxas adds, would be a tenth of a microsecond before the first copy. */
 void lower_mbarrier_init(Lower *lower, Op *op)
 {
     const Attr *counts = op_attr(op, ATTR_counts);
+    const Builder around = lower->at;
+    Op *before = branch_before(lower);
     Value *once = address_in_group(lower, (ThreadGroup){lower->group.begin, 1});
+    Op *branch = build_branch(&lower->at, once);
+    Op *end = branch->regions[0]->last;
+    while (before && before->regions[0]->first != before->regions[0]->last)
+        op_move_before(before->regions[0]->first, end);
+    if (before) op_erase(before);
+    lower->at = builder_before(end);
     for (int i = 0; i < counts->count; i++) {
         Value *number = address_const(lower, DTYPE_i32, i);
-        Value *operands[2] = {barrier_at(lower, op, number), once};
+        Value *operands[2] = {barrier_at(lower, op, number), address_const(lower, DTYPE_b1, 1)};
         op_set_int(build_op(&lower->at, OP_mbar_init, 2, operands, 0, NULL), ATTR_count,
                    counts->integers[i]);
     }
+    lower->at = around;
 }
 
 /* The next op, or the one before, that does something. */

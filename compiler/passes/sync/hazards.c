@@ -138,15 +138,18 @@ static bool are_written_apart(const Op *a, const Op *b)
 }
 
 /* Both are done by one thread, or none meets what another did; or the author says that it is so. */
-static bool elements_are_own(const Sync *sync, const Op *a, const Op *b)
+static bool elements_are_own(const Sync *sync, Op *a, Op *b)
 {
     if (!op_is_element(a) || !op_is_element(b)) return false;
     if ((op_is_own_copy(a) && op_is_own_copy(b)) || are_written_apart(a, b))
         return operand(a, memory) == operand(b, memory);
     if (op_int(a, ATTR_once, 0) && op_int(b, ATTR_once, 0)) return true;
     if (op_int(a, ATTR_once, 0)) return false; /* it stands for other indices, too (pending.c) */
-    return operand(a, memory) == operand(b, memory) && value_is_steady(operand(a, memory)) &&
-           indices_are_own(sync, a, b);
+    if (operand(a, memory) != operand(b, memory) || !value_is_steady(operand(a, memory)))
+        return false;
+    return indices_are_own(sync, a, b) ||
+           (!op_int(b, ATTR_once, 0) &&
+            threads_keep_elements(sync->arena, sync->keepers, a, b, sync->group.count));
 }
 
 /* Each thread is the author's own business in code that it runs by itself; what is done once, or
