@@ -181,27 +181,45 @@ static Value *is_along(Builder *builder, Value *at, int64_t begin, int64_t end)
 }
 
 /* Where not each thread has elements of the part, those that do store them one by one. */
-static void store_elements(Inference *inference, const Op *part, Op *store)
+static void put_elements(Inference *inference, Builder *builder, const Op *part, Value *shared)
 {
-    Value *whole = operand(part, a), *operands[3 + LAYOUT_RANK] = {operand(store, tile), whole};
+    Value *whole = operand(part, a), *operands[3 + LAYOUT_RANK] = {shared, whole};
     const int64_t *begins = op_attr(part, ATTR_begins)->integers;
     const Type *type = type_with_dtype(inference->kernel->types, whole->type, DTYPE_i32);
     const int rank = whole->type->rank;
-    Builder builder = builder_before(store);
     Value *mask = NULL;
     for (int d = 0; d < rank; d++) {
-        Op *iota = build_op(&builder, OP_iota, 0, NULL, 1, &type);
+        Op *iota = build_op(builder, OP_iota, 0, NULL, 1, &type);
         op_set_int(iota, ATTR_dim, d);
         Value *at = iota->results;
         Value *inside =
-            is_along(&builder, at, begins[d], begins[d] + part->results[0].type->shape[d]);
-        mask = mask ? build2(&builder, OP_and, mask, inside) : inside;
-        operands[2 + d] = build2(&builder, OP_sub, at, splat_like(&builder, type, begins[d]));
+            is_along(builder, at, begins[d], begins[d] + part->results[0].type->shape[d]);
+        mask = mask ? build2(builder, OP_and, mask, inside) : inside;
+        operands[2 + d] = build2(builder, OP_sub, at, splat_like(builder, type, begins[d]));
     }
     operands[2 + rank] = mask;
-    Op *put = build_op(&builder, OP_put, 3 + rank, operands, 0, NULL);
+    Op *put = build_op(builder, OP_put, 3 + rank, operands, 0, NULL);
     op_set_int(put, ATTR_masked, 1);
+}
+
+static void store_elements(Inference *inference, const Op *part, Op *store)
+{
+    Builder builder = builder_before(store);
+    put_elements(inference, &builder, part, operand(store, tile));
     op_erase(store);
+}
+
+/* A part that some threads have alone goes to the others, and not the whole tile for its sake. */
+static void part_through_shared(Inference *inference, Op *op)
+{
+    const Type *type = op->results[0].type, *stored = linear_type(inference->kernel, type);
+    Builder builder = builder_before(op);
+    Op *alloc = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &stored);
+    op_set_int(alloc, ATTR_bytes, type_bytes(stored));
+    put_elements(inference, &builder, op, alloc->results);
+    Op *load = build_op(&builder, OP_shared_load, 1, &alloc->results, 1, &type);
+    value_replace(&op->results[0], load->results);
+    op_erase(op);
 }
 
 /* Of a part for this store alone (ssa/narrow.c). */
@@ -217,6 +235,21 @@ static void fit_shared_store(Inference *inference, Op *op)
         store_elements(inference, part, op);
         op_erase(part);
     }
+}
+
+/* The whole tile would go through shared memory for nothing but this part of it, of which no
+ * element is stored by itself. Where the author's mbarriers order groups, it is for expand_converts
+ * to say what has room. */
+static bool goes_alone(const Inference *inference, const Op *part, const Layout *wanted)
+{
+    enum { FEW = 4 };
+    const Value *whole = operand(part, a);
+    const Type *type = part->results[0].type;
+    return FEW * type_elements(type) <= type_elements(whole->type) && whole->use_count == 1 &&
+           whole->op && !op_has(whole->op, REMAT) && whole->op->code != OP_gather &&
+           inference->room == INT64_MAX && !dtype_is_packed(whole->type->dtype) &&
+           whole->type->dtype != DTYPE_b1 &&
+           layout_conversion(whole->type->layout, wanted) == CONVERT_SHARED;
 }
 
 static bool is_stored_alone(const Value *part)
@@ -243,6 +276,10 @@ static void fit_part(Inference *inference, Op *op)
             wanted = layout_whole(table, made, shape);
         }
         CHECK(wanted);
+        if (goes_alone(inference, op, wanted)) {
+            part_through_shared(inference, op);
+            return;
+        }
         require(inference, op, operand_index(op, a), wanted);
     }
     produce(inference, op, made);

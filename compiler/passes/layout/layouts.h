@@ -83,6 +83,8 @@ void lay_out_shared(Op *op, void *context);
 /* reshape.c: a shared tile that is used in another shape lies so that both have a layout. */
 void prepare_reshaped(Op *op, void *context);
 void lay_out_reshaped(Inference *inference, Op *op);
+/* reshape.c: a shared tile whose elements lie in order. */
+const Type *linear_type(const Kernel *kernel, const Type *tile);
 /* reshape.c: a reshape that no layout does without moving elements becomes stores and loads. */
 void reshape_through_shared(Inference *inference, Op *op);
 /* Converts that need shared memory become stores and loads of it. */

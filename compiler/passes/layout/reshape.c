@@ -21,7 +21,7 @@ static const Layout *layout_linear(LayoutTable *table, const Type *tile)
     return layout_intern(table, &layout);
 }
 
-static const Type *linear_type(const Kernel *kernel, const Type *tile)
+const Type *linear_type(const Kernel *kernel, const Type *tile)
 {
     return type_shared(kernel->types, tile->dtype, tile->rank, tile->shape,
                        layout_linear(kernel->layouts, tile));
