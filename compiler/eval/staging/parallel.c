@@ -704,6 +704,8 @@ static Flow stage_share(Eval *eval, const NodeFor *node, const Object *extents)
     eval->staging->in_share = true;
     const Flow flow = range != NULL ? stage_for(eval, node, range) : FLOW_ERROR;
     eval->staging->in_share = outer;
+    Op *loop = flow != FLOW_ERROR ? builder_last(&eval->builder) : NULL;
+    if (loop != NULL && loop->code == OP_for) op_set_int(loop, ATTR_parallel, 1);
     return flow;
 }
 
