@@ -217,7 +217,7 @@ typedef struct Aside {
     LoopTrial *trial;
     Parallel *parallel;
     Span at;
-    int control, library;
+    int control, tests, library;
 } Aside;
 bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at);
 /* NULL with *found false: there is none (not reported). */

@@ -188,12 +188,12 @@ void unit_index(Eval *eval, Unit *unit)
 
 Aside step_aside(Eval *eval)
 {
-    const Aside aside = {eval->frame,    eval->staging, eval->builder, eval->trial,
-                         eval->parallel, eval->at,      eval->control, eval->library};
+    const Aside aside = {eval->frame, eval->staging, eval->builder, eval->trial,  eval->parallel,
+                         eval->at,    eval->control, eval->tests,   eval->library};
     eval->staging = NULL;
     eval->trial = NULL;
     eval->parallel = NULL;
-    eval->control = 0;
+    eval->control = eval->tests = 0;
     return aside;
 }
 
@@ -206,6 +206,7 @@ void step_back(Eval *eval, const Aside *aside)
     eval->parallel = aside->parallel;
     eval->at = aside->at;
     eval->control = aside->control;
+    eval->tests = aside->tests;
     eval->library = aside->library;
 }
 

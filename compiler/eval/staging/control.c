@@ -4,7 +4,7 @@
 
 void binding_note(Eval *eval, Binding *binding)
 {
-    if (eval->control == 0) return;
+    if (eval->control == 0 && eval->tests == 0) return;
     Undo undo = {binding,        binding->object,   binding->at,
                  binding->clock, binding->variable, binding->control};
     vec_push(eval->arena, &eval->journal, undo);
@@ -54,12 +54,9 @@ static void record_change(Eval *eval, Map *seen, const Undo *undo, ChangeVec *ch
     vec_push(eval->arena, changed, change);
 }
 
-void control_leave(Eval *eval, Control control, ChangeVec *changed)
+void bindings_undo(Eval *eval, size_t mark)
 {
-    Map seen = {0};
-    for (size_t i = control.mark; i < eval->journal.count; i++)
-        record_change(eval, &seen, &eval->journal.data[i], changed);
-    while (eval->journal.count > control.mark) {
+    while (eval->journal.count > mark) {
         Undo undo = vec_pop(&eval->journal);
         undo.binding->object = undo.object;
         undo.binding->at = undo.at;
@@ -67,6 +64,14 @@ void control_leave(Eval *eval, Control control, ChangeVec *changed)
         undo.binding->variable = undo.variable;
         undo.binding->control = undo.control;
     }
+}
+
+void control_leave(Eval *eval, Control control, ChangeVec *changed)
+{
+    Map seen = {0};
+    for (size_t i = control.mark; i < eval->journal.count; i++)
+        record_change(eval, &seen, &eval->journal.data[i], changed);
+    bindings_undo(eval, control.mark);
     eval->control--;
     eval->builder = control.builder;
 }

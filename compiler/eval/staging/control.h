@@ -22,6 +22,8 @@ typedef VEC(Change) ChangeVec;
 const Type *content_type(Eval *eval, const Object *object);
 /* Ops go to the end of `region` from here on, and bindings are noted. */
 Control control_enter(Eval *eval, Region *region);
+/* Puts back what was bound since the journal was so long. */
+void bindings_undo(Eval *eval, size_t mark);
 void control_leave(Eval *eval, Control control, ChangeVec *changed);
 void binding_note(Eval *eval, Binding *binding); /* before it is changed */
 void trial_note_read(Eval *eval, Binding *binding, uint64_t clock);

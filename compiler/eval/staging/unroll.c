@@ -65,9 +65,9 @@ static void find_named(void *context, const Node *node)
     node_visit_children(node, find_named, context);
 }
 
-/* Takes back what happened since `before`, and what follows from it; what it computed beside may
- * stay. A name that the test gives has its value from there. */
-static void take_back(Eval *eval, const Node *test, Op *before)
+/* Takes back what happened since `before`, and what follows from it, and what was bound since; what
+ * it computed beside may stay. A name that the test gives has its value from there. */
+static void take_back(Eval *eval, const Node *test, Op *before, size_t mark)
 {
     OpVec done = {0};
     bool named = false;
@@ -77,6 +77,7 @@ static void take_back(Eval *eval, const Node *test, Op *before)
          op && op != eval->builder.before; op = op->next)
         if (op_find_within(op, has_effect, NULL) || op_find_within(op, uses_any, &done))
             vec_push(eval->arena, &done, op);
+    bindings_undo(eval, mark);
     while (done.count > 0) op_erase(done.data[--done.count]);
 }
 
@@ -90,7 +91,10 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
 {
     const NodeWhile *node = NODE_AS(While, unrolling->node);
     Op *before = latest_op(eval);
+    const size_t mark = eval->journal.count;
+    eval->tests++;
     Object *test = object_condition(eval, eval_expr(eval, node->test));
+    eval->tests--;
     bool truth;
     eval_move_to(eval, node->test);
     if (test == NULL) return FLOW_ERROR;
@@ -98,10 +102,11 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
         if (host_part_refuses_loop(eval, eval->at)) return FLOW_ERROR;
         if (unrolling->guarded && node->orelse.count > 0)
             return FAIL(eval, unsupported, eval->at, "the 'else' of this loop"), FLOW_ERROR;
-        take_back(eval, node->test, before);
+        take_back(eval, node->test, before, mark);
         unrolling->finished = true;
         return FLOW_BREAK;
     }
+    if (eval->control == 0 && eval->tests == 0) eval->journal.count = mark;
     if (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at)) return FLOW_ERROR;
     return truth ? FLOW_NEXT : FLOW_BREAK;
 }

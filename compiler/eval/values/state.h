@@ -251,6 +251,7 @@ struct Eval {
     Staging *staging;
     Builder builder;
     int control;       /* run-time regions that are open */
+    int tests;         /* of loops, which may be taken back: what is bound is noted */
     VEC(Undo) journal; /* bindings changed under run-time control */
     LoopTrial *trial;
     Parallel *parallel; /* NULL: no parallel loop is being staged */
