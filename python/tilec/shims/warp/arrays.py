@@ -88,17 +88,20 @@ class _Memory:
                 with self.guard.context_guard:
                     self.allocator.deallocate(self.pointer, self.count)
 
-    def read(self):
+    def read(self, begin=0, count=None):
         if not self.on_gpu:
             return self.bytes
-        copy = numpy.empty(max(self.count, 1), numpy.uint8)
-        _native.check(_native.copy_out(copy.ctypes.data, self.pointer, self.count, _devices.current_handle()))
+        count = self.count if count is None else count
+        copy = numpy.empty(max(count, 1), numpy.uint8)
+        if count:
+            _native.check(_native.copy_out(copy.ctypes.data, self.pointer + begin, count, _devices.current_handle()))
         _native.check(_native.synchronize(_devices.current_handle()))
         return copy
 
-    def write(self, copy):
-        if self.on_gpu:
-            _native.check(_native.copy_in(self.pointer, copy.ctypes.data, self.count, _devices.current_handle()))
+    def write(self, copy, begin=0, count=None):
+        count = self.count if count is None else count
+        if self.on_gpu and count:
+            _native.check(_native.copy_in(self.pointer + begin, copy.ctypes.data, count, _devices.current_handle()))
             _native.check(_native.synchronize(_devices.current_handle()))
 
 
@@ -370,17 +373,32 @@ class array(_Arrays):
 
     # ---- what is in it ----
 
-    def host(self, copy=None):
+    def host(self):
+        number, inner = self._element()
+        if self.memory.on_gpu and self.is_contiguous:
+            return self.memory.read(self.offset, self.nbytes)[: self.nbytes].view(number).reshape(self.shape + inner)
+        return self._seen_in(self.memory.read())
+
+    def _seen_in(self, copy):
         number, inner = self._element()
         inner_strides = [stride * number.itemsize for stride in _arrays.packed(inner)]
-        source = self.memory.read() if copy is None else copy
-        return numpy.ndarray(self.shape + inner, number, source, self.offset, list(self.strides) + inner_strides)
+        return numpy.ndarray(self.shape + inner, number, copy, self.offset, list(self.strides) + inner_strides)
 
     def _store(self, values):
-        whole = self.offset == 0 and self.is_contiguous and self.nbytes == self.memory.count
-        copy = numpy.empty(max(self.memory.count, 1), numpy.uint8) if self.memory.on_gpu and whole else self.memory.read()
-        self.host(copy)[...] = values
-        self.memory.write(copy)
+        if not self.memory.on_gpu or not self.is_contiguous:
+            copy = self.memory.read()
+            self._seen_in(copy)[...] = values
+            self.memory.write(copy)
+            return
+        number, inner = self._element()
+        if numpy.shape(values) in ((), inner):
+            element = numpy.zeros(inner, number)
+            element[...] = values
+            if _driver.fill(self.ptr, element.tobytes(), self.nbytes, _devices.current_handle()):
+                return
+        copy = numpy.empty(self.shape + inner, number)
+        copy[...] = values
+        self.memory.write(copy, self.offset, copy.nbytes)
 
     @_graphs.recorded
     def store(self, values):
@@ -989,9 +1007,25 @@ def from_ptr(ptr, length, dtype=None, shape=None, device=None):
     return array(ptr=at, shape=(length,) if shape is None else shape, dtype=dtype, device=device)
 
 
+def _copied_on_gpu(dest, src):
+    """Copies the bytes of one array to another one's of such elements, where they are and in the stream's order; False: not possible."""
+    for one in (dest, src):
+        if not isinstance(one, array) or isinstance(one, indexedarray) or not one.memory.on_gpu or not one.is_contiguous:
+            return False
+    if dest._element()[0] != src._element()[0] or dest.nbytes != src.nbytes:
+        return False
+    count = dest.nbytes
+    if count and dest.ptr != src.ptr:
+        if abs(dest.ptr - src.ptr) < count:
+            return False
+        _driver.copy(dest.ptr, src.ptr, count, _devices.current_handle())
+    return True
+
+
 @_graphs.recorded
 def _copied(dest, src):
-    dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
+    if not _copied_on_gpu(dest, src):
+        dest.store(src.numpy().reshape(dest.shape + inner_shape(dest.dtype)))
 
 
 def _check_copy(dest, src, dest_offset, src_offset, count):

@@ -67,6 +67,44 @@ def driver_version():
     return asked("cuDriverGetVersion", ctypes.c_int)
 
 
+# ---- memory of a GPU ----
+
+_LARGEST_ELEMENT = 64  # bytes that are set word by word
+
+
+def copy(to, source, count, stream):
+    """In a stream's order; the bytes do not overlap."""
+    _told("A copy", "cuMemcpyDtoDAsync_v2", ctypes.c_uint64(to), ctypes.c_uint64(source), ctypes.c_size_t(count), ctypes.c_void_p(stream))
+
+
+def _set(to, word, count, stream):
+    function = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}[len(word)]
+    value = ctypes.c_uint(int.from_bytes(word, "little"))
+    _told("Filling memory", function, ctypes.c_uint64(to), value, ctypes.c_size_t(count), ctypes.c_void_p(stream))
+
+
+def fill(to, element, count, stream):
+    """Writes an element's bytes again and again, in a stream's order; False: it has too many."""
+    if not count:
+        return True
+    size = len(element)
+    width = next(width for width in (4, 2, 1) if size % width == 0 and to % width == 0)
+    words = [element[i : i + width] for i in range(0, size, width)]
+    if words == words[:1] * len(words):
+        _set(to, words[0], count // width, stream)
+        return True
+    if size > _LARGEST_ELEMENT:
+        return False
+    for i, word in enumerate(words):
+        _set(to + i * width, word, 1, stream)
+    done = size
+    while done < count:
+        more = min(done, count - done)
+        copy(to + done, to, more, stream)
+        done += more
+    return True
+
+
 # ---- streams and events of the driver's ----
 
 _NOT_READY = 600
