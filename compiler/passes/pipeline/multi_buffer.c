@@ -355,7 +355,7 @@ static void pipeline_region(const Pass *pass, Region *region)
                              .stages = (int)stages,
                              .ahead = (int)stages - 1,
                              .nested = op->parent != pass->launch};
-        Plan plan;
+        Plan plan = {.pipeline = &pipeline};
         plan_find_buffers(&pipeline);
         if (!pipeline.buffers.count) continue;
         plan_fit_stages(&pipeline);

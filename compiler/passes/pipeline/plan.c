@@ -346,23 +346,16 @@ static bool same_readers(const Plan *plan, const Op *a, const Op *b)
     return true;
 }
 
-static Channel *channel_for(Plan *plan, const Op *alloc, int stage)
+static int channel_for(Plan *plan, const Op *alloc, int stage)
 {
     Pipeline *pipeline = plan->pipeline;
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         const MultiBuffer *buffer = &pipeline->buffers.data[r];
         if (buffer->channel >= 0 && same_readers(plan, buffer->alloc, alloc))
-            return &pipeline->channels.data[buffer->channel];
+            return buffer->channel;
     }
     vec_push(plan->arena, &pipeline->channels, ((Channel){.stage = stage}));
-    return &vec_last(&pipeline->channels);
-}
-
-static void join_channel(Plan *plan, MultiBuffer *buffer, int stage)
-{
-    Channel *channel = channel_for(plan, buffer->alloc, stage);
-    buffer->channel = (int)(channel - plan->pipeline->channels.data);
-    channel->bytes += type_bytes(buffer->alloc->results[0].type);
+    return (int)pipeline->channels.count - 1;
 }
 
 static void note_reads(Plan *plan, Step step)
@@ -371,8 +364,10 @@ static void note_reads(Plan *plan, Step step)
     for (size_t r = 0; r < pipeline->buffers.count; r++) {
         MultiBuffer *buffer = &pipeline->buffers.data[r];
         if (!plan_reads(step.op, buffer->alloc)) continue;
-        if (buffer->channel < 0) join_channel(plan, buffer, step.stage);
+        const bool joins = buffer->channel < 0;
+        if (joins) buffer->channel = channel_for(plan, buffer->alloc, step.stage);
         Channel *channel = &pipeline->channels.data[buffer->channel];
+        if (joins) channel->bytes += type_bytes(buffer->alloc->results[0].type);
         if (step.stage < channel->stage) channel->stage = step.stage;
         if (step.stage > channel->last_stage) channel->last_stage = step.stage;
     }
@@ -630,7 +625,9 @@ void plan_explain(const Plan *plan)
 /* NULL, or why all is done in one stage. */
 static const char *fault_of_stages(const Plan *plan, int64_t needed)
 {
-    const Pipeline *pipeline = plan->pipeline;
+    Pipeline *pipeline = plan->pipeline;
+    const char *fault = share_registers(pipeline, needed);
+    if (fault) return fault;
     if (!target_has(pipeline->pass->target, MAY_OVERLAP))
         return "threads have too few registers, ptxas says";
     if (plan->count > STAGES) return "more than two follow each other in an iteration";
@@ -663,12 +660,6 @@ static void set_stages(Pipeline *pipeline, int stages)
     pipeline->ahead = stages - 1;
 }
 
-static const char *fault_of_two(const Plan *plan, int64_t needed)
-{
-    const char *fault = share_registers(plan->pipeline, needed);
-    return fault ? fault : fault_of_stages(plan, needed);
-}
-
 /* Two stages if they are possible, and worth what they take; else one. NULL, or why neither is. */
 static const char *choose_stages(Plan *plan)
 {
@@ -676,7 +667,7 @@ static const char *choose_stages(Plan *plan)
     const int asked = pipeline->stages;
     const int64_t needed = words_needed(plan, plan->count);
     if (has_spare_stage(plan)) set_stages(pipeline, STAGES);
-    if (plan->count > 1) plan->fault = fault_of_two(plan, needed);
+    if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
     if (!plan->fault && pipeline->stages > asked)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "%d stages in place of %d: a multiprocessor runs one block at a time, which "

@@ -257,14 +257,10 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
     if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA) ||
         !loop_products(pipeline->loop))
         return false;
-    if (!target_has(target, MAY_PLAN)) {
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "a loop of products that is not planned: threads have too few registers for "
-                      "that, ptxas says");
-        return false;
-    }
     leave_to_threads(pipeline, &loads);
-    const char *fault = plan_make(plan, pipeline);
+    const char *fault = target_has(target, MAY_PLAN)
+                            ? plan_make(plan, pipeline)
+                            : "threads have too few registers for that, ptxas says";
     if (fault) {
         take_back(&loads);
         if (has_other_work(pipeline->loop)) remark_fault(plan, fault);

@@ -84,10 +84,16 @@ static ValueAnswer copy_outside(const Value *value, void *context)
     return VALUE_ENOUGH;
 }
 
-/* What an iteration needs from before the loop is copied to before the producers' loop. */
-static void copy_known(const Pipeline *pipeline, Builder *builder, Value *value, Map *map)
+/* What the copies need from before the loop is copied to before the producers' loop. */
+static void copy_known(const Pipeline *pipeline, Builder *builder, const MultiBuffers *buffers,
+                       Map *map)
 {
-    value_finds(value, copy_outside, &(Copying){pipeline, builder, map});
+    for (size_t r = 0; r < buffers->count; r++) {
+        const Op *copy = buffers->data[r].copy;
+        for (int i = 0; i < copy->operand_count; i++)
+            if (i != operand_index(copy, tile))
+                value_finds(copy->operands[i], copy_outside, &(Copying){pipeline, builder, map});
+    }
 }
 
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
@@ -134,12 +140,7 @@ static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const Pe
     Value *operands[5];
     for (int i = 0; i < 3; i++)
         operands[i] = value_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        const Op *copy = pipeline->buffers.data[r].copy;
-        for (int i = 0; i < copy->operand_count; i++)
-            if (i != operand_index(copy, tile))
-                copy_known(pipeline, builder, copy->operands[i], map);
-    }
+    copy_known(pipeline, builder, &pipeline->buffers, map);
     operands[3] = tile->stage;
     operands[4] = tile->parity;
     return multi_buffer_stages_loop(builder, operands);
@@ -200,16 +201,10 @@ static Builder where(Builder *builder, Value *condition)
 /* Before the branch, so that the loop can have it, too. */
 static Value *know_once(const Pipeline *pipeline, Builder *builder, Map *map)
 {
-    const Region *launch = pipeline->pass->launch;
     Value *condition = condition_of_once(pipeline);
     if (!condition) return NULL;
-    for (size_t i = 0; i < pipeline->once->buffers.count; i++) {
-        const Op *copy = pipeline->once->buffers.data[i].copy;
-        for (int o = 0; o < copy->operand_count; o++)
-            if (o != operand_index(copy, tile))
-                value_copy_slice(builder, copy->operands[o], launch, map);
-    }
-    return value_copy_slice(builder, condition, launch, map);
+    copy_known(pipeline, builder, &pipeline->once->buffers, map);
+    return value_copy_slice(builder, condition, pipeline->pass->launch, map);
 }
 
 /* Copies before the loop, each to a stage of its own. */
