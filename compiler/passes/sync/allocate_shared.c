@@ -12,6 +12,9 @@
  * multi-buffer's stages, whose own barriers order the groups that use them, live as in a straight
  * text.
  *
+ * Mbarriers stand side by side, each on a multiple of its own bytes; other tiles on one of what TMA
+ * asks for.
+ *
  * Tiles that are small together share no places: what does has to wait at a barrier. */
 #include <limits.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@ typedef struct Life {
     Op *alloc;
     int first, last; /* -1: never used */
     bool is_filled;  /* it is in Lives.filled */
-    int64_t offset, bytes;
+    int64_t offset, bytes, align;
     const Op *run,
         *group; /* the first of the groups that follow each other; the one it is made in */
 } Life;
@@ -79,6 +82,7 @@ static void note_uses(Lives *lives, const Op *op, int now)
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
         if (!life) continue;
+        if (op_has(op, INITS)) life->align = dtype_bytes(life->alloc->results[0].type->dtype);
         if (is_between_blocks(op) || op_has(op, INITS))
             extend(life, 0, INT_MAX);
         else
@@ -185,8 +189,11 @@ static void walk_lives(Lives *lives, Region *region)
                 note_inside(lives, op->regions[r], start, lives->clock - 1 + lives->behind_loops,
                             known, true);
         if (op->code != OP_shared_alloc) continue;
-        const Life life = {
-            .alloc = op, .first = -1, .last = -1, .bytes = op_int(op, ATTR_bytes, 0)};
+        const Life life = {.alloc = op,
+                           .first = -1,
+                           .last = -1,
+                           .bytes = op_int(op, ATTR_bytes, 0),
+                           .align = op_int(op, ATTR_align, TMA_ALIGN)};
         vec_push(lives->arena, &lives->items, life);
         map_set(lives->arena, &lives->by_value, &op->results[0],
                 (void *)(uintptr_t)lives->items.count);
@@ -214,13 +221,12 @@ static bool overlap(const Life *a, const Life *b)
 /* Moves the tile up past each placed one that it meets, until it meets none. */
 static void place(Life *const *placed, size_t count, Life *life)
 {
-    const int64_t align = op_int(life->alloc, ATTR_align, TMA_ALIGN);
     life->offset = 0;
     for (bool moved = true; moved;) {
         moved = false;
         for (size_t i = 0; i < count; i++)
             if (overlap(placed[i], life)) {
-                life->offset = align_up(placed[i]->offset + placed[i]->bytes, align);
+                life->offset = align_up(placed[i]->offset + placed[i]->bytes, life->align);
                 moved = true;
             }
     }
@@ -261,8 +267,7 @@ static int64_t bytes_of_all(const Lives *lives)
     int64_t total = 0;
     for (size_t i = 0; i < lives->items.count; i++) {
         const Life *life = &lives->items.data[i];
-        if (life->first >= 0)
-            total = align_up(total, op_int(life->alloc, ATTR_align, TMA_ALIGN)) + life->bytes;
+        if (life->first >= 0) total = align_up(total, life->align) + life->bytes;
     }
     return total;
 }
