@@ -6,19 +6,19 @@
 #include <string.h>
 
 typedef struct Quick {
-    const char *name, *intrinsic; /* without one, of several instructions or for the assembler */
+    const char *name, *ptx; /* NULL: it takes several instructions */
 } Quick;
 
 static const Quick quick[] = {
-    [TILE_EMU_EX2] = {"ex2", "llvm.nvvm.ex2.approx.ftz"},
-    [TILE_EMU_LG2] = {"lg2", "llvm.nvvm.lg2.approx.ftz.f"},
-    [TILE_EMU_RCP] = {"rcp", "llvm.nvvm.rcp.approx.ftz.f"},
-    [TILE_EMU_SQRT] = {"sqrt", "llvm.nvvm.sqrt.approx.ftz.f"},
-    [TILE_EMU_RSQRT] = {"rsqrt", "llvm.nvvm.rsqrt.approx.ftz.f"},
-    [TILE_EMU_SIN] = {"sin", "llvm.nvvm.sin.approx.ftz.f"},
-    [TILE_EMU_COS] = {"cos", "llvm.nvvm.cos.approx.ftz.f"},
-    [TILE_EMU_TANH] = {"tanh", NULL},
-    [TILE_EMU_DIV] = {"div", "llvm.nvvm.div.approx.ftz.f"},
+    [TILE_EMU_EX2] = {"ex2", "ex2.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_LG2] = {"lg2", "lg2.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_RCP] = {"rcp", "rcp.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_SQRT] = {"sqrt", "sqrt.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_RSQRT] = {"rsqrt", "rsqrt.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_SIN] = {"sin", "sin.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_COS] = {"cos", "cos.approx.ftz.f32 $0, $1;"},
+    [TILE_EMU_TANH] = {"tanh", "tanh.approx.f32 $0, $1;"},
+    [TILE_EMU_DIV] = {"div", "div.approx.ftz.f32 $0, $1, $2;"},
     [TILE_EMU_EXP] = {"exp", NULL},
     [TILE_EMU_EXP2] = {"exp2", NULL},
 };
@@ -40,16 +40,14 @@ void emit_approx(Gen *gen, const Op *op)
     gen_define_result(gen, op, gen->machine->approximate(gen, function, a, b));
 }
 
-/* The intrinsics and this assembly have no effects, so that LLVM moves, joins and drops them. Where
- * an intrinsic takes a negated number or a magnitude, the instruction does that by itself. */
+/* Without effects, so that LLVM joins and drops them, but in assembly, so that it leaves them where
+ * they are: of intrinsics it moved a norm's sums and their root behind the loads of what is scaled,
+ * where the sums' parts were alive with all that is loaded. */
 static LLVMValueRef call_quick(Gen *gen, int function, LLVMValueRef a, LLVMValueRef b)
 {
-    const bool of_any_type = function == TILE_EMU_EX2;
-    LLVMValueRef arguments[2] = {a, b};
-    if (function == TILE_EMU_TANH)
-        return gen_asm(gen, gen->types.f32, "tanh.approx.f32 $0, $1;", "=f,f", false, 1, &a);
-    return gen_intrinsic(gen, quick[function].intrinsic, of_any_type, &gen->types.f32,
-                         function == TILE_EMU_DIV ? 2 : 1, arguments);
+    const bool is_binary = function == TILE_EMU_DIV;
+    return gen_asm(gen, gen->types.f32, quick[function].ptx, is_binary ? "=f,f,f" : "=f,f", false,
+                   is_binary ? 2 : 1, (LLVMValueRef[]){a, b});
 }
 
 static LLVMValueRef fused(Gen *gen, const char *intrinsic, LLVMValueRef a, LLVMValueRef b,
