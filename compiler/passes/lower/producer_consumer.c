@@ -42,7 +42,8 @@ void lower_pipeline_init(Lower *lower, Op *op)
     Op *branch = build_branch(&lower->at, address_elected(lower, 0));
     lower->at = builder_before(branch->regions[0]->last);
     init(lower, op, FILLED, op_int(op, ATTR_count, 1));
-    init(lower, op, GIVEN, op_int(op, ATTR_warps, 1));
+    if (operand(op, barriers)->type->shape[0] > GIVEN)
+        init(lower, op, GIVEN, op_int(op, ATTR_warps, 1));
     lower->at = around;
 }
 
@@ -108,17 +109,60 @@ static bool is_together(const Lower *lower, const Op *give)
     return !region_find(give->parent, reads_stages, NULL);
 }
 
-/* One lane speaks for the warp, once all have come. */
-void lower_consumer_release(Lower *lower, Op *op)
+static Value *first_lane(Lower *lower)
 {
     Value *lane = address_op(lower, OP_and, address_thread_id(lower),
                              address_const(lower, DTYPE_i32, WARP_SIZE - 1));
-    Value *first = address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
+    return address_cmp(lower, "eq", lane, address_const(lower, DTYPE_i32, 0));
+}
+
+/* One lane speaks for the warp, once all have come. */
+void lower_consumer_release(Lower *lower, Op *op)
+{
+    Value *first = first_lane(lower);
     Value *operands[2] = {barrier_at(lower, operand(op, barriers), GIVEN, stage_of(lower, op)),
                           address_and(lower, first, lower_scalar(lower, operand(op, condition)))};
     if (!is_together(lower, op)) build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
     build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL);
     if (!operand_given(op, rank)) return;
     operands[0] = address_in_cluster(lower, operands[0], lower_scalar(lower, operand(op, rank)));
+    set_scope(lower, op, build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL));
+}
+
+/* ---- warpgroups in turn ---- */
+
+/* Which of them the thread is of, from the launch's first thread on. */
+static Value *group_index(Lower *lower)
+{
+    Value *warp = address_op(lower, OP_shr, address_thread_id(lower),
+                             address_const(lower, DTYPE_i32, WARP_BITS));
+    return address_op(lower, OP_shr, address_uniform(lower, warp),
+                      address_const(lower, DTYPE_i32, WARPGROUP_BITS - WARP_BITS));
+}
+
+/* A phase of a group's barrier is complete when the one before it has passed the turn: the first
+ * one has to wait for one less. */
+void lower_turn_wait(Lower *lower, Op *op)
+{
+    Value *group = group_index(lower), *zero = address_const(lower, DTYPE_i32, 0);
+    Value *is_first = address_cast(lower, DTYPE_i32, address_cmp(lower, "eq", group, zero));
+    Value *operands[2] = {
+        barrier_at(lower, operand(op, barriers), FILLED, group),
+        address_op(lower, OP_xor, lower_scalar(lower, operand(op, parity)), is_first)};
+    set_scope(lower, op, build_op(&lower->at, OP_mbar_wait, 2, operands, 0, NULL));
+}
+
+void lower_turn_pass(Lower *lower, Op *op)
+{
+    const Value *barriers = operand(op, barriers);
+    const int last = (int)barriers->type->shape[1] - 1;
+    Value *group = group_index(lower);
+    Value *is_last = address_cmp(lower, "eq", group, address_const(lower, DTYPE_i32, last));
+    Value *next = lower_build(lower, OP_select, 3,
+                              (Value *[]){is_last, address_const(lower, DTYPE_i32, 0),
+                                          address_add_number(lower, group, 1)},
+                              group->type);
+    Value *operands[2] = {barrier_at(lower, barriers, FILLED, next), first_lane(lower)};
+    build_op(&lower->at, OP_warp_sync, 0, NULL, 0, NULL);
     set_scope(lower, op, build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL));
 }

@@ -335,6 +335,28 @@ static void order_steps(Plan *plan)
     plan->cycles = schedule.now > schedule.tensor_core ? schedule.now : schedule.tensor_core;
 }
 
+/* ---- warpgroups in turn ---- */
+
+/* Two warpgroups that begin their products at the same time wait for them at the same time, too,
+ * and then compute at the same time, while the tensor core has nothing to do: each iteration is as
+ * the one before. Where products take longer than what threads do between them, the second
+ * warpgroup's are late enough for the two to come apart by themselves; else they had better begin
+ * one behind the other, as in FlashAttention-3 (Shah and others 2024). */
+static bool gains_by_turns(const Plan *plan)
+{
+    enum { ALL = 100 };
+    const Pipeline *pipeline = plan->pipeline;
+    int64_t products = 0, between = 0;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const Op *op = plan->steps.data[i].op;
+        if (op->code == OP_shared_store) return false; /* for which they wait anyway */
+        *(plan_is_async(plan, op) ? &products : &between) += latency_of(pipeline->pass->target, op);
+    }
+    return plan->count == STAGES && pipeline->consumers > WARPGROUP_SIZE &&
+           pipeline->consumers % WARPGROUP_SIZE == 0 &&
+           products * COST_TURNS_PERCENT < between * ALL;
+}
+
 /* ---- channels ---- */
 
 static bool same_readers(const Plan *plan, const Op *a, const Op *b)
@@ -691,6 +713,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     fault = choose_stages(plan);
     if (fault) return fault;
     order_steps(plan);
+    pipeline->in_turn = gains_by_turns(plan);
     find_channels(plan);
     find_once(plan);
     return are_all_read(pipeline) ? NULL : "a tile is copied that nothing reads";
