@@ -27,16 +27,6 @@ static LLVMValueRef special_register(Gen *gen, const char *name, uint64_t below)
     return call;
 }
 
-/* Of a launch whose extents are known; `most`: that any launch may have. Clusters fill the grid up.
- */
-static uint64_t blocks_along(const Op *launch, int dim, uint64_t most)
-{
-    int64_t extent;
-    if (op_attr(launch, ATTR_cluster) || !value_constant(operand_list(launch, x)[dim], &extent))
-        return most;
-    return extent > 0 && (uint64_t)extent < most ? (uint64_t)extent : most;
-}
-
 LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
 {
     static const char *const block[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x",
@@ -46,11 +36,12 @@ LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
                                        "llvm.nvvm.read.ptx.sreg.nctaid.y",
                                        "llvm.nvvm.read.ptx.sreg.nctaid.z"};
     CHECK(dim >= 0 && dim < 3);
+    if (code == OP_block_idx)
+        return special_register(gen, block[dim], dim == 0 ? 0x7fffffff : 0xffff);
+    if (code == OP_grid_dim)
+        return special_register(gen, grid[dim], dim == 0 ? 0x80000000u : 0x10000);
     const Op *launch = op_enclosing(gen->op, OP_launch);
     CHECK(launch != NULL);
-    const uint64_t blocks = blocks_along(launch, dim, dim == 0 ? 0x7fffffff : 0xffff);
-    if (code == OP_block_idx) return special_register(gen, block[dim], blocks);
-    if (code == OP_grid_dim) return special_register(gen, grid[dim], blocks + 1);
     uint64_t threads = (uint64_t)op_int(launch, ATTR_warps, 1) * (uint64_t)WARP_SIZE;
     return special_register(gen, "llvm.nvvm.read.ptx.sreg.tid.x", threads);
 }
