@@ -10,7 +10,7 @@ done
 blocks=$(sed -n 's/^\.minnctapersm //p' "$ptx")
 threads=$(sed -n 's/^\.maxntid \([0-9]*\).*/\1/p' "$ptx")
 answer() { # REGISTERS STORES [LOADS]
-    echo "ptxas info    : Compiling entry function '$(sed -n 's/.*\.entry \([a-z_0-9]*\).*/\1/p' "$ptx" | head -1)' for 'sm_90a'"
+    echo "ptxas info    : Compiling entry function '$(sed -n 's/.*\.entry \([A-Za-z_0-9]*\).*/\1/p' "$ptx" | head -1)' for 'sm_90a'"
     echo "    0 bytes stack frame, $2 bytes spill stores, ${3:-0} bytes spill loads"
     echo "ptxas info    : Used $1 registers, used 0 barriers"
     echo "cubin of $1 registers" > "$cubin"
