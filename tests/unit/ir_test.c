@@ -475,6 +475,8 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    producer_commit %1, %2\n"
                                  "    consumer_wait %1, %2, %2\n"
                                  "    consumer_release %1, %2, %3\n"
+                                 "    turn_wait %1, %2\n"
+                                 "    turn_pass %1\n"
                                  "    %4 = shared_alloc : shared<i64, [2]>\n"
                                  "    mbarrier_init %4 {counts = [128, 1]}\n"
                                  "    mbarrier_arrive %4, %2\n"
