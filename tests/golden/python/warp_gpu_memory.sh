@@ -98,3 +98,20 @@ for one in (a, b, c, empty):
 arrays._native = native
 END_PY
 python3 -m tilec run memory.py
+# What is alive when the process ends is not given back piece by piece.
+cat >alive.py <<'END_PY'
+import os
+
+import warp as wp
+
+
+class Told:
+    def deallocate(self, pointer, size, write=os.write):
+        write(1, f"gave back {size}\n".encode())
+
+
+for end in range(2):
+    kept = wp.zeros(10, dtype=float, device="cuda:0")
+    kept.memory.allocator = Told()
+END_PY
+python3 -m tilec run alive.py

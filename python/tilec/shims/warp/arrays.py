@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import sys
 import weakref
 from typing import Any as _Any
 
@@ -78,7 +79,8 @@ class _Memory:
         return context.runtime.core.wp_cuda_pointer_get_memory_kind(None, self.pointer) if known is None else known
 
     def __del__(self):
-        if self.owner is None and self.pointer and _memory is not None:
+        # A process that ends gives back its memory by itself, and may no longer import what that takes here.
+        if self.owner is None and self.pointer and _memory is not None and not sys.is_finalizing():
             _memory.tracker.remove(self.pointer)
             if self.guard.is_cuda:
                 _memory.in_use.add(-self.count)
