@@ -33,3 +33,15 @@ wp.launch(by_number, dim=1, inputs=[wp.from_torch(n, return_ctype=True), wp.from
 print(n)
 END
 python3 -m tilec run vectors.py
+# A part or a view of a tensor is not the tensor.
+cat >parts.py <<'END'
+import torch
+import warp as wp
+
+t = torch.arange(10, dtype=torch.float32)
+a = wp.from_torch(t)
+part = wp.to_torch(a[2:8:2])
+part += 100
+print(t.tolist(), wp.to_torch(a) is t, wp.to_torch(a.reshape((2, 5))).shape, wp.to_torch(a.view(wp.int32)).dtype)
+END
+python3 -m tilec run parts.py

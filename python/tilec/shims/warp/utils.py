@@ -1,4 +1,4 @@
-"""warp.utils: sorts, scans and sums of arrays: of a GPU's there, where there is torch, else by numpy on the host's side of them."""
+"""warp.utils: sorts, scans and sums of arrays, by numpy on the host's side of them."""
 
 import hashlib
 import operator
@@ -7,7 +7,6 @@ import numpy
 
 from warp import arrays as _arrays
 from warp import graphs as _graphs
-from warp import torch_utils as _torch
 from warp import types as _types
 from warp.coloring import (  # noqa: F401
     GraphColoringAlgorithm, graph_coloring_assign, graph_coloring_balance, graph_coloring_get_groups,
@@ -54,10 +53,6 @@ def array_scan(in_array, out_array, inclusive=True):
 
 
 def scan(in_array, out_array, inclusive):
-    torch = _torch.library(in_array, out_array)
-    if torch is not None:
-        _torch.scan(torch, in_array, out_array, inclusive)
-        return True
     values = in_array.numpy()
     sums = numpy.cumsum(values, axis=0, dtype=values.dtype)
     if not inclusive:
@@ -98,10 +93,6 @@ def radix_sort_pairs(keys, values, count, begin_bit=0, end_bit=None):
         raise RuntimeError("Keys and values array storage must be large enough to contain 2*count elements")
     if keys.dtype not in _KEYS or values.dtype not in _KEYS:
         raise RuntimeError(f"Unsupported keys and values data types: {kinds}")
-    torch = _torch.library(keys, values)
-    if torch is not None:
-        _torch.sort_pairs(torch, keys, values, count, begin_bit, end_bit)
-        return
     all_keys, all_values = keys.numpy().copy(), values.numpy().copy()
     by = _ordered_bits(all_keys[:count])
     if end_bit - begin_bit < bits:
@@ -140,10 +131,6 @@ def segmented_sort_pairs(keys, values, count, segment_start_indices, segment_end
         raise RuntimeError("Array storage must be large enough to contain 2*count elements")
     if keys.dtype not in (_types.int32, _types.float32) or values.dtype is not _types.int32:
         raise RuntimeError(f"Unsupported data type: {_named(keys.dtype)}")
-    torch = _torch.library(*given.values())
-    if torch is not None:
-        _torch.sort_segments(torch, keys, values, count, segment_start_indices, segment_end_indices)
-        return
     starts = segment_start_indices.numpy()
     starts, ends = (starts[:-1], starts[1:]) if segment_end_indices is None else (starts, segment_end_indices.numpy())
     all_keys, all_values = keys.numpy().copy(), values.numpy().copy()
@@ -184,17 +171,10 @@ def runlength_encode(values, run_values, run_lengths, run_count=None, value_coun
 
 @_graphs.recorded
 def _encode(values, run_values, run_lengths, run_count, value_count):
-    torch = _torch.library(values, run_values, run_lengths, run_count)
-    if torch is not None:
-        _torch.store(torch, run_count, _torch.encode(torch, values, run_values, run_lengths, value_count))
-        return
     run_count.fill_(_encoded(values, run_values, run_lengths, value_count))
 
 
 def _encoded(values, run_values, run_lengths, value_count):
-    torch = _torch.library(values, run_values, run_lengths)
-    if torch is not None:
-        return int(_torch.encode(torch, values, run_values, run_lengths, value_count))
     known = values.numpy()[:value_count]
     begins = numpy.flatnonzero(numpy.concatenate([numpy.ones(min(1, len(known)), bool), known[1:] != known[:-1]]))
     lengths = numpy.diff(numpy.append(begins, len(known)))
@@ -210,9 +190,6 @@ def _encoded(values, run_values, run_lengths, value_count):
 
 def _total(arrays, count, axis, inner):
     """Of one array's elements, or of two arrays' products; an element's numbers are last."""
-    torch = _torch.library(*arrays)
-    if torch is not None:
-        return _torch.total(torch, arrays, count, axis, inner).cpu().numpy()[()]
     made = arrays[0].numpy()
     if len(arrays) == 2:
         made = made * arrays[1].numpy()
@@ -228,11 +205,7 @@ def _total(arrays, count, axis, inner):
 
 @_graphs.recorded
 def _store_total(out, arrays, count, axis, inner):
-    torch = _torch.library(out, *arrays)
-    if torch is not None:
-        _torch.put_total(torch, out, arrays, count, axis, inner)
-    else:
-        out.store(_total(arrays, count, axis, inner).reshape(out.shape + inner))
+    out.store(_total(arrays, count, axis, inner).reshape(out.shape + inner))
 
 
 def _reduced(name, arrays, out, count, axis):
@@ -297,15 +270,11 @@ def array_cast(in_array, out_array, count=None):
                 raise RuntimeError("Partial cast is not supported for arrays with more than one dimension")
             if in_array.shape != out_array.shape:
                 raise RuntimeError(f"Array shapes do not match ({in_array.shape} vs {out_array.shape})")
+    values, target = in_array.numpy(), out_array.numpy().copy()
     inner = _types.type_length(in_array.dtype)
     wanted, have = in_array.size if count is None else count, out_array.size * _types.type_length(out_array.dtype) // inner
     if wanted > in_array.size or wanted > have:
         raise RuntimeError(f"Cast count ({wanted}) exceeds the input size ({in_array.size}) or output size ({have})")
-    torch = _torch.library(in_array, out_array) if _torch.has_numbers(in_array, out_array) else None
-    if torch is not None:
-        _torch.cast(torch, in_array, out_array, wanted * inner)
-        return
-    values, target = in_array.numpy(), out_array.numpy().copy()
     target.reshape(-1)[: wanted * inner] = values.reshape(-1)[: wanted * inner]
     out_array.store(target)
 
