@@ -129,7 +129,7 @@ void lower_consumer_release(Lower *lower, Op *op)
     set_scope(lower, op, build_op(&lower->at, OP_mbar_arrive, 2, operands, 0, NULL));
 }
 
-/* ---- warpgroups in turn ---- */
+/* ---- ping-pong of warpgroups ---- */
 
 /* Which of them the thread is of, from the launch's first thread on. */
 static Value *group_index(Lower *lower)
@@ -142,7 +142,7 @@ static Value *group_index(Lower *lower)
 
 /* A phase of a group's barrier is complete when the one before it has passed the turn: the first
  * one has to wait for one less. */
-void lower_turn_wait(Lower *lower, Op *op)
+void lower_order_wait(Lower *lower, Op *op)
 {
     Value *group = group_index(lower), *zero = address_const(lower, DTYPE_i32, 0);
     Value *is_first = address_cast(lower, DTYPE_i32, address_cmp(lower, "eq", group, zero));
@@ -152,7 +152,7 @@ void lower_turn_wait(Lower *lower, Op *op)
     set_scope(lower, op, build_op(&lower->at, OP_mbar_wait, 2, operands, 0, NULL));
 }
 
-void lower_turn_pass(Lower *lower, Op *op)
+void lower_order_arrive(Lower *lower, Op *op)
 {
     const Value *barriers = operand(op, barriers);
     const int last = (int)barriers->type->shape[1] - 1;

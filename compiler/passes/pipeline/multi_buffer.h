@@ -93,8 +93,8 @@ typedef struct Pipeline {
     MultiBuffers buffers;
     Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;
-    bool in_turn;  /* consumers' warpgroups begin their products one behind the other */
-    Value *turns;  /* the barriers for that */
+    bool pingpong;         /* consumers' warpgroups begin their products one behind the other */
+    Value *order;          /* the mbarriers for that, as CUTLASS's OrderedSequenceBarrier */
     struct Pipeline *once; /* what producers copy before the loop: of one stage; NULL: nothing */
     OpVec uses;            /* of shared tiles in the launch, in order */
 } Pipeline;

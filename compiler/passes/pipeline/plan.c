@@ -335,14 +335,14 @@ static void order_steps(Plan *plan)
     plan->cycles = schedule.now > schedule.tensor_core ? schedule.now : schedule.tensor_core;
 }
 
-/* ---- warpgroups in turn ---- */
+/* ---- ping-pong of warpgroups ---- */
 
 /* Two warpgroups that begin their products at the same time wait for them at the same time, too,
  * and then compute at the same time, while the tensor core has nothing to do: each iteration is as
  * the one before. Where products take longer than what threads do between them, the second
  * warpgroup's are late enough for the two to come apart by themselves; else they had better begin
  * one behind the other, as in FlashAttention-3 (Shah and others 2024). */
-static bool gains_by_turns(const Plan *plan)
+static bool gains_by_pingpong(const Plan *plan)
 {
     enum { ALL = 100 };
     const Pipeline *pipeline = plan->pipeline;
@@ -354,7 +354,7 @@ static bool gains_by_turns(const Plan *plan)
     }
     return plan->count == STAGES && pipeline->consumers > WARPGROUP_SIZE &&
            pipeline->consumers % WARPGROUP_SIZE == 0 &&
-           products * COST_TURNS_PERCENT < between * ALL;
+           products * COST_PINGPONG_PERCENT < between * ALL;
 }
 
 /* ---- channels ---- */
@@ -636,6 +636,7 @@ void plan_explain(const Plan *plan)
         print_channel(pipeline, (int)c, &text);
     }
     print_products(plan, &text);
+    if (pipeline->pingpong) buf_text(&text, "; warpgroups begin them in turn (ping-pong)");
     kernel_remark(kernel, pipeline->loop->span, "a loop by plan: %d stages each of %s",
                   pipeline->stages, text.data);
     if (plan->fault)
@@ -713,7 +714,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     fault = choose_stages(plan);
     if (fault) return fault;
     order_steps(plan);
-    pipeline->in_turn = gains_by_turns(plan);
+    pipeline->pingpong = gains_by_pingpong(plan);
     find_channels(plan);
     find_once(plan);
     return are_all_read(pipeline) ? NULL : "a tile is copied that nothing reads";

@@ -32,7 +32,7 @@ typedef struct Writer {
     Map filled, released;                  /* channels: waited for already; given back */
     Map read;                              /* steps that are done with what they read */
     VEC(Flight) flights;
-    enum { NO_TURN, HAS_TURN, HAD_TURN } turn;
+    enum { NOT_IN_ORDER, IN_ORDER, DONE_IN_ORDER } pingpong; /* this iteration */
 } Writer;
 
 static Op *text_loop(const Writer *writer)
@@ -125,27 +125,27 @@ static void release_stages(Writer *writer, const Op *op)
     }
 }
 
-/* ---- warpgroups in turn ---- */
+/* ---- ping-pong of warpgroups ---- */
 
 /* Iterations are counted by the stages, of all tiles: where these are odd, by their laps, too. */
-static void take_turn(Writer *writer)
+static void wait_for_order(Writer *writer)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
     Builder *builder = &writer->builder;
-    if (!pipeline->in_turn || writer->turn != NO_TURN) return;
+    if (!pipeline->pingpong || writer->pingpong != NOT_IN_ORDER) return;
     Value *count = writer->stage[0];
     if (pipeline->stages % 2) count = build2(builder, OP_xor, count, writer->parity[0]);
     if (pipeline->stages != 2)
         count = build2(builder, OP_and, count, multi_buffer_number(builder, 1));
-    build_op(builder, OP_turn_wait, 2, (Value *[]){pipeline->turns, count}, 0, NULL);
-    writer->turn = HAS_TURN;
+    build_op(builder, OP_order_wait, 2, (Value *[]){pipeline->order, count}, 0, NULL);
+    writer->pingpong = IN_ORDER;
 }
 
-static void pass_turn(Writer *writer)
+static void arrive_in_order(Writer *writer)
 {
-    if (writer->turn != HAS_TURN) return;
-    build_op(&writer->builder, OP_turn_pass, 1, &writer->plan->pipeline->turns, 0, NULL);
-    writer->turn = HAD_TURN;
+    if (writer->pingpong != IN_ORDER) return;
+    build_op(&writer->builder, OP_order_arrive, 1, &writer->plan->pipeline->order, 0, NULL);
+    writer->pingpong = DONE_IN_ORDER;
 }
 
 /* ---- waits ---- */
@@ -155,7 +155,7 @@ static void wait_for(Writer *writer, size_t count)
 {
     VEC(Value *) sums = {0};
     VEC(const Type *) types = {0};
-    pass_turn(writer);
+    arrive_in_order(writer);
     for (size_t i = 0; i < count; i++) {
         Value *value = writer->flights.data[i].sums;
         if (!value) continue;
@@ -282,7 +282,7 @@ static void write_step(Writer *writer, Step step)
     if (is_async) need_registers(writer, step);
     wait_for_readers(writer, step.op);
     wait_for_stages(writer, step);
-    if (is_async && step.stage == 0) take_turn(writer);
+    if (is_async && step.stage == 0) wait_for_order(writer);
     forget_operands(writer, step);
     need_operands(writer, step.stage, step.op);
     writer->builder.span = step.op->span;

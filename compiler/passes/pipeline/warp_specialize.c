@@ -54,20 +54,20 @@ void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Val
     build_op(builder, OP_consumer_release, rank ? 4 : 3, operands, 0, NULL);
 }
 
-static void make_turns(Pipeline *pipeline, Builder *builder)
+static void make_order(Pipeline *pipeline, Builder *builder)
 {
     const int64_t shape[2] = {1, pipeline->consumers / WARPGROUP_SIZE};
     const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
-    if (!pipeline->in_turn) return;
-    pipeline->turns = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
-    Op *init = build_op(builder, OP_pipeline_init, 1, &pipeline->turns, 0, NULL);
+    if (!pipeline->pingpong) return;
+    pipeline->order = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    Op *init = build_op(builder, OP_pipeline_init, 1, &pipeline->order, 0, NULL);
     op_set_int(init, ATTR_count, WARPGROUP_SIZE / WARP_SIZE);
 }
 
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder)
 {
     make_channels(pipeline, builder);
-    make_turns(pipeline, builder);
+    make_order(pipeline, builder);
     if (pipeline->once) {
         multi_buffer_make_stages(pipeline->once, *builder);
         make_channels(pipeline->once, builder);
