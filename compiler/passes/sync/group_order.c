@@ -47,22 +47,30 @@ static Op *place_in(const Op *group, const Op *op, const Op *told)
 }
 
 typedef struct Uses {
-    const Op *tile;
-    Arena *arena;
     OpVec writes, reads;
 } Uses;
 
-static void find_use(Op *op, void *context)
+typedef struct Tiles {
+    Arena *arena;
+    Map uses; /* shared_alloc ops to their Uses */
+} Tiles;
+
+static void note_use(const Tiles *tiles, Op *op, const Value *shared)
 {
-    Uses *uses = context;
-    bool meets = false;
-    for (int i = 0; i < op->operand_count && !meets; i++)
-        meets = op->operands[i]->type->kind == TYPE_SHARED &&
-                shared_root(op->operands[i]) == uses->tile;
-    if (!meets || op_has(op, PURE)) return;
-    if (op_has(op, WRITES)) vec_push(uses->arena, &uses->writes, op);
-    if (op_has(op, READS) && !(op_has(op, STORES) && !op_has(op, ATOMIC)))
-        vec_push(uses->arena, &uses->reads, op);
+    Uses *uses = map_get(&tiles->uses, shared_root(shared));
+    if (!uses) return;
+    if (op_has(op, WRITES) && !(uses->writes.count && vec_last(&uses->writes) == op))
+        vec_push(tiles->arena, &uses->writes, op);
+    if (op_has(op, READS) && !(op_has(op, STORES) && !op_has(op, ATOMIC)) &&
+        !(uses->reads.count && vec_last(&uses->reads) == op))
+        vec_push(tiles->arena, &uses->reads, op);
+}
+
+static void find_uses(Op *op, void *context)
+{
+    if (op_has(op, PURE)) return;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED) note_use(context, op, op->operands[i]);
 }
 
 /* The group that alone writes the tile, by stores that are done when its threads arrive, and by
@@ -136,12 +144,12 @@ static void order_tile(Region *launch, const Uses *uses)
 
 static void order_launch(Arena *arena, Region *launch)
 {
-    const OpVec tiles = region_list_those(arena, launch, OP_shared_alloc);
-    for (size_t i = 0; i < tiles.count; i++) {
-        Uses uses = {.tile = tiles.data[i], .arena = arena};
-        region_visit(launch, find_use, &uses);
-        order_tile(launch, &uses);
-    }
+    Tiles tiles = {.arena = arena};
+    const OpVec allocs = region_list_those(arena, launch, OP_shared_alloc);
+    Uses *uses = arena_new_array(arena, Uses, allocs.count);
+    for (size_t i = 0; i < allocs.count; i++) map_set(arena, &tiles.uses, allocs.data[i], &uses[i]);
+    region_visit(launch, find_uses, &tiles);
+    for (size_t i = 0; i < allocs.count; i++) order_tile(launch, &uses[i]);
 }
 
 bool pass_group_order(Kernel *kernel, PassContext *context)
