@@ -4,6 +4,7 @@ import enum as _enum
 import functools
 
 from warp import arrays as _arrays
+from warp import handles as _handles
 from warp import types as _types
 
 _vec3 = _types.by_name("vec3")
@@ -25,11 +26,6 @@ def _data():
     return Bvh
 
 
-def _check(array, what, dtype, kind):
-    if array.dtype != dtype or not array.is_contiguous:
-        raise RuntimeError(f"{what} should be a contiguous array of type wp.{kind}")
-
-
 def _constructor(asked):
     if asked is None or isinstance(asked, _Kind):
         return asked
@@ -38,18 +34,18 @@ def _constructor(asked):
     return _Kind[asked.upper()]
 
 
-class Bvh:
-    """`id` is what kernels are given."""
+class Bvh(_handles.Handle):
+    _data = staticmethod(_data)
 
     def __init__(self, lowers, uppers, constructor=None, groups=None, leaf_size=1):
         if len(lowers) != len(uppers):
             raise RuntimeError("The same number of lower and upper bounds must be provided")
         if lowers.device != uppers.device:
             raise RuntimeError("Lower and upper bounds must live on the same device")
-        _check(lowers, "lowers", _vec3, "vec3")
-        _check(uppers, "uppers", _vec3, "vec3")
+        _handles.check(lowers, "lowers", _vec3, "vec3")
+        _handles.check(uppers, "uppers", _vec3, "vec3")
         if groups is not None:
-            _check(groups, "groups", _types.int32, "int32")
+            _handles.check(groups, "groups", _types.int32, "int32")
             if groups.device != lowers.device:
                 raise RuntimeError("groups must live on the same device as lowers/uppers")
             if len(groups) != len(lowers):
@@ -59,12 +55,7 @@ class Bvh:
         if leaf_size < 1:
             raise ValueError(f"leaf_size must be greater than or equal to 1, current value: {leaf_size}")
         self.device, self.lowers, self.uppers, self.groups = lowers.device, lowers, uppers, groups
-        data = _data()()
-        data.lowers, data.uppers = lowers, uppers
-        if groups is not None:
-            data.groups = groups
-        self._told = _arrays.array([data], dtype=_data(), device=self.device)
-        self.id = self._told.ptr
+        self._describe(lowers=lowers, uppers=uppers, groups=groups)
 
     def refit(self):
         """Nothing was built of where its boxes were."""

@@ -8,6 +8,7 @@ import numpy
 from warp import arrays as _arrays
 from warp import devices as _devices
 from warp import graphs as _graphs
+from warp import handles as _handles
 from warp import types as _types
 
 _VECTORS = {_types.float16: "vec3h", _types.float32: "vec3f", _types.float64: "vec3d"}
@@ -46,8 +47,8 @@ def _build(grid, points, radius, groups):
     grid._fill(len(order), order, starts, None if groups is None else groups.numpy().reshape(-1)[order], float(inverse))
 
 
-class HashGrid:
-    """`id` is what kernels are given."""
+class HashGrid(_handles.Handle):
+    _data = staticmethod(_data)
 
     def __init__(self, dim_x, dim_y, dim_z, device=None, dtype=None):
         self.dtype = _types.as_type(_types.float32 if dtype is None else dtype)
@@ -66,15 +67,7 @@ class HashGrid:
             raise RuntimeError(f"Hash grid cell count exceeds supported limit: {x} * {y} * {z} = {self.cell_count} > {_MOST_CELLS}")
         self.reserved, self.groups = False, None
         self._kept = {"extents": _arrays.array(list(self.extents), dtype=_types.int32, device=self.device)}
-        self._told = _arrays.array([self._data(0.0)], dtype=_data(), device=self.device)
-        self.id = self._told.ptr
-
-    def _data(self, inverse):
-        data = _data()()
-        for name, array in self._kept.items():
-            setattr(data, name, array)
-        data.inverse = inverse
-        return data
+        self._describe(inverse=0.0, **self._kept)
 
     def _room(self, name, count):
         """Memory stays where it is while there is enough."""
@@ -89,7 +82,7 @@ class HashGrid:
                 _arrays.copy(room, _arrays.array(values, dtype=_types.int32, device=self.device), count=len(values))
         if groups is None:
             self._kept.pop("groups", None)
-        self._told.assign(_arrays.array([self._data(inverse)], dtype=_data(), device=self.device))
+        self._describe(inverse=inverse, **self._kept)
 
     def build(self, points, radius, groups=None):
         if points.dtype != _types.by_name(_VECTORS[self.dtype]):

@@ -4,6 +4,7 @@ answer some."""
 import functools
 
 from warp import arrays as _arrays
+from warp import handles as _handles
 from warp import types as _types
 
 _vec3 = _types.by_name("vec3")
@@ -21,21 +22,32 @@ def _data():
     return Mesh
 
 
-def _check(array, dtype, what, kind):
-    if array.dtype != dtype or not array.is_contiguous:
-        raise RuntimeError(f"Mesh {what} should be a contiguous array of type wp.{kind}")
+def _replaceable(name):
+    """An array of one vec3 a point, in whose place another one may be put."""
+    def replace(self, array):
+        old = getattr(self, "_" + name)
+        if array.device != self.device:
+            raise RuntimeError(f"{name} must live on the same device as the mesh")
+        _handles.check(array, f"Mesh {name}", _vec3, "vec3")
+        if old is not None and array.shape != old.shape:
+            raise RuntimeError(f"the {name} of a mesh stay as many")
+        setattr(self, "_" + name, array)
+        self._describe_all()
+
+    return property(lambda self: getattr(self, "_" + name), replace)
 
 
-class Mesh:
-    """`id` is what kernels are given."""
+class Mesh(_handles.Handle):
+    _data = staticmethod(_data)
+    points, velocities = _replaceable("points"), _replaceable("velocities")
 
     def __init__(self, points, indices, velocities=None, support_winding_number=False, bvh_constructor=None, bvh_leaf_size=None, groups=None):
         if points.device != indices.device:
             raise RuntimeError("Mesh points and indices must live on the same device")
-        _check(points, _vec3, "points", "vec3")
+        _handles.check(points, "Mesh points", _vec3, "vec3")
         if velocities is not None:
-            _check(velocities, _vec3, "velocities", "vec3")
-        _check(indices, _types.int32, "indices", "int32")
+            _handles.check(velocities, "Mesh velocities", _vec3, "vec3")
+        _handles.check(indices, "Mesh indices", _types.int32, "int32")
         if indices.ndim > 1:
             raise RuntimeError("Mesh indices should be a flattened 1d array of indices")
         if groups is not None and len(groups) != len(indices) // 3:
@@ -43,41 +55,10 @@ class Mesh:
         self.device, self.indices, self.groups = points.device, indices, groups
         self.support_winding_number = support_winding_number
         self._points, self._velocities = points, velocities
-        self._told = self._tell()
-        self.id = self._told.ptr
+        self._describe_all()
 
-    def _tell(self):
-        data = _data()()
-        data.points, data.indices = self._points, self.indices
-        if self._velocities is not None:
-            data.velocities = self._velocities
-        return _arrays.array([data], dtype=_data(), device=self.device)
-
-    def _set(self, array, old, what):
-        if array.device != self.device:
-            raise RuntimeError(f"{what} must live on the same device as the mesh")
-        _check(array, _vec3, what, "vec3")
-        if old is not None and array.shape != old.shape:
-            raise RuntimeError(f"the {what} of a mesh stay as many")
-        return array
-
-    @property
-    def points(self):
-        return self._points
-
-    @points.setter
-    def points(self, points):
-        self._points = self._set(points, self._points, "points")
-        self._told.assign(self._tell())
-
-    @property
-    def velocities(self):
-        return self._velocities
-
-    @velocities.setter
-    def velocities(self, velocities):
-        self._velocities = self._set(velocities, self._velocities, "velocities")
-        self._told.assign(self._tell())
+    def _describe_all(self):
+        self._describe(points=self._points, velocities=self._velocities, indices=self.indices)
 
     def refit(self):
         """Nothing was built of where its points were."""
