@@ -81,7 +81,7 @@ far = wp.array([[np.inf, -1e30, 0.0], [0.1, 0.1, 0.1]], dtype=wp.vec3)
 grid.build(far, 0.5)
 order.fill_(-1)
 wp.launch(candidates, dim=1, inputs=[grid.id, order])
-print(sorted(order.numpy()[:2]), order.numpy()[2])
+print(sorted(order.numpy()[:2].tolist()), order.numpy()[2])
 
 for wrong in (lambda: wp.HashGrid(0, 1, 1), lambda: wp.HashGrid(1.5, 1, 1), lambda: wp.HashGrid(1 << 20, 1 << 20, 1), lambda: wp.HashGrid(1, 1, 1, dtype=int),
               lambda: grid.build(p, 0.0), lambda: grid.build(order, 1.0), lambda: grid.build(p, 1.0, groups=wp.zeros(3, dtype=int))):
