@@ -4,13 +4,15 @@
  * A tile lives from its first to its last use in the order of the text; a tile made outside a loop
  * and used in it lives as long as the loop, since the next iteration may read it. Tiles are placed
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
- * time has, or where that takes too much, the largest first. Groups of threads that follow each
- * other may run at the same time: a tile that is made in one of them never shares a place with one
- * that is made in another, and one from before them lives as long as they all do. One that is
- * copied to asynchronously lives until that is waited for, and so does what a product in flight
- * reads; where the author says when, to the end; one that other blocks of the cluster use always. A
- * multi-buffer's stages, whose own barriers order the groups that use them, live as in a straight
- * text.
+ * time has, or where that takes too much, the largest first. Where there is room, a tile lives
+ * until what threads compute of its elements, one by one, is stored: a place that a store's tile
+ * has, too, would have all of them read before a barrier, and their registers in use until they are
+ * stored. Groups of threads that follow each other may run at the same time: a tile that is made in
+ * one of them never shares a place with one that is made in another, and one from before them lives
+ * as long as they all do. One that is copied to asynchronously lives until that is waited for, and
+ * so does what a product in flight reads; where the author says when, to the end; one that other
+ * blocks of the cluster use always. A multi-buffer's stages, whose own barriers order the groups
+ * that use them, live as in a straight text.
  *
  * Mbarriers stand side by side, each on a multiple of its own bytes; other tiles on one of what TMA
  * asks for.
@@ -21,11 +23,13 @@
 
 #include "base/vec.h"
 #include "passes/analysis/access.h"
+#include "target/cost.h"
 
 typedef struct Life {
     Op *alloc;
     int first, last; /* -1: never used */
     bool is_filled;  /* it is in Lives.filled */
+    bool is_staged;  /* by copies of a pipelined loop, which waits for each */
     int64_t offset, bytes, align;
     const Op *run,
         *group; /* the first of the groups that follow each other; the one it is made in */
@@ -38,7 +42,8 @@ typedef struct Lives {
     VEC(const Op *) flights; /* products that nobody has waited for yet */
     Map by_value;            /* Value -> index + 1 */
     int clock;
-    int behind_loops; /* ops behind a loop for which its tiles still live: 1, or 0 */
+    int behind_loops;  /* ops behind a loop for which its tiles still live: 1, or 0 */
+    bool until_stored; /* large tiles live until what is computed of their elements is used */
 } Lives;
 
 static Life *life_of(const Lives *lives, const Value *value)
@@ -89,6 +94,7 @@ static void note_uses(Lives *lives, const Op *op, int now)
             extend(life, now, is_left_open(op) ? INT_MAX : now);
         if (op->code != OP_copy_async || life->is_filled) continue;
         life->is_filled = true;
+        life->is_staged = op_attr(op, ATTR_stages) != NULL;
         vec_push(lives->arena, &lives->filled, (size_t)(life - lives->items.data));
     }
     if (op->code == OP_dot_shared && op_attr(op, ATTR_async))
@@ -126,6 +132,23 @@ static void note_wait(Lives *lives, const Op *wait, int now)
     if (!waits_for_some) lives->filled.count = 0;
 }
 
+/* Copies of a pipelined loop are for one of its iterations each, which waits for them. */
+static void note_staged(Lives *lives, const Op *loop, int now)
+{
+    size_t kept = 0;
+    if (!op_attr(loop, ATTR_stages)) return;
+    for (size_t i = 0; i < lives->filled.count; i++) {
+        Life *life = &lives->items.data[lives->filled.data[i]];
+        if (life->is_staged) {
+            extend(life, now, now);
+            life->is_filled = false;
+        } else {
+            lives->filled.data[kept++] = lives->filled.data[i];
+        }
+    }
+    lives->filled.count = kept;
+}
+
 /* Uses inside a loop, or groups, of tiles that were made before: they last for all of it. */
 static void note_inside(const Lives *lives, const Region *region, int first, int last, int known,
                         bool buffers)
@@ -155,6 +178,49 @@ static void note_run(Lives *lives, const Run *run, const Op *end)
             note_inside(lives, op->regions[0], run->start, lives->clock, run->known, false);
 }
 
+/* When an op runs, and when the last of what is computed of its results, one by one, is used. */
+typedef struct Moment {
+    int now, used;
+} Moment;
+
+static void note_moment(Lives *lives, Op *op, int now)
+{
+    Moment *moment = arena_new_of(lives->arena, Moment);
+    *moment = (Moment){now, now};
+    op->scratch = moment;
+}
+
+static int moment_used(const OpUse *use, const Region *region)
+{
+    const Op *op = use->op;
+    while (op->parent != region) op = op->parent->parent;
+    const Moment *moment = op->scratch;
+    return op == use->op && op_has(op, ELEM) ? moment->used : moment->now;
+}
+
+/* Of a thread, in registers. */
+static int words_of(const Value *tile)
+{
+    const Type *type = tile->type;
+    return layout_registers(type->layout) * dtype_bits(type->dtype) / REGISTER_BITS;
+}
+
+/* From the last op to the first, so that the uses of each are known before it. */
+static void note_stored(Lives *lives, Region *region)
+{
+    for (Op *op = region->last; op; op = op->previous) {
+        Moment *moment = op->scratch;
+        for (int i = 0; i < op->result_count; i++)
+            for (const OpUse *use = op->results[i].uses; use; use = use->next) {
+                const int used = moment_used(use, region);
+                if (used > moment->used) moment->used = used;
+            }
+        if (op->code != OP_shared_load || words_of(op->results) < COST_READ_LATE) continue;
+        Life *life = life_of(lives, tile_used(op, 0));
+        if (life) extend(life, moment->now, moment->used);
+    }
+}
+
 static void walk_lives(Lives *lives, Region *region);
 
 static void walk_group(Lives *lives, Run *run, Op *op, int start)
@@ -173,6 +239,7 @@ static void walk_lives(Lives *lives, Region *region)
     Run run = {0};
     for (Op *op = region->first; op; op = op_next(op)) {
         const int start = lives->clock++, known = (int)lives->items.count;
+        if (lives->until_stored) note_moment(lives, op, start);
         if (is_group(op)) {
             walk_group(lives, &run, op, start);
             continue;
@@ -184,6 +251,7 @@ static void walk_lives(Lives *lives, Region *region)
         note_uses(lives, op, start);
         note_wait(lives, op, start);
         for (int r = 0; r < op->region_count; r++) walk_lives(lives, op->regions[r]);
+        note_staged(lives, op, lives->clock - 1);
         if (op_has(op, LOOP))
             for (int r = 0; r < op->region_count; r++)
                 note_inside(lives, op->regions[r], start, lives->clock - 1 + lives->behind_loops,
@@ -199,6 +267,7 @@ static void walk_lives(Lives *lives, Region *region)
                 (void *)(uintptr_t)lives->items.count);
     }
     note_run(lives, &run, NULL);
+    if (lives->until_stored) note_stored(lives, region);
 }
 
 static int64_t align_up(int64_t offset, int64_t align)
@@ -313,18 +382,32 @@ static int64_t place_by_size(const Lives *lives)
     return total;
 }
 
-/* What is stored right behind a loop has the place of what the loop uses, for a barrier between
- * them, only where memory is short. */
-static int64_t place_all(Lives *lives, Op *launch, int64_t limit)
+/* Lives as long as `like` says, and places for them. Returns the bytes in all. */
+static int64_t place_like(Lives *lives, Op *launch, Lives like)
 {
-    *lives = (Lives){.arena = lives->arena, .behind_loops = 1};
+    like.arena = lives->arena;
+    *lives = like;
     walk_lives(lives, launch_region(launch));
-    int64_t total = place_by_birth(lives);
-    if (total > limit) {
-        *lives = (Lives){.arena = lives->arena};
-        walk_lives(lives, launch_region(launch));
-        total = place_by_birth(lives);
-    }
+    return place_by_birth(lives);
+}
+
+static int blocks_with(const Target *target, const Op *launch, int64_t bytes)
+{
+    return cost_blocks_per_sm(target, launch_warps(launch), 1, bytes);
+}
+
+/* What is stored right behind a loop has the place of what the loop uses, for a barrier between
+ * them, only where memory is short; and what is stored has the place of what it is computed of,
+ * where another one would cost a block on each multiprocessor. */
+static int64_t place_all(Lives *lives, Op *launch, const Target *target)
+{
+    const int64_t limit = target->shared_bytes;
+    const int64_t least = place_like(lives, launch, (Lives){.behind_loops = 1});
+    int64_t total = place_like(lives, launch, (Lives){.behind_loops = 1, .until_stored = true});
+    if (total > least &&
+        (total > limit || blocks_with(target, launch, total) < blocks_with(target, launch, least)))
+        total = place_like(lives, launch, (Lives){.behind_loops = 1});
+    if (total > limit) total = place_like(lives, launch, (Lives){0});
     if (total > limit) total = place_by_size(lives);
     for (size_t i = 0; i < lives->items.count; i++)
         op_set_int(lives->items.data[i].alloc, ATTR_offset, lives->items.data[i].offset);
@@ -397,7 +480,7 @@ static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
 {
     Lives lives = {.arena = arena_new()};
     if (!has_clusters(kernel, launch, target)) return false;
-    const int64_t total = place_all(&lives, launch, target->shared_bytes);
+    const int64_t total = place_all(&lives, launch, target);
     number_tiles(&lives);
     op_set_int(launch, ATTR_bytes, total);
     const bool fits = total <= target->shared_bytes;

@@ -67,10 +67,16 @@ static bool are_apart(const Op *a, const Op *b)
     return of_a && of_b && (from_a + of_a <= from_b || from_b + of_b <= from_a);
 }
 
+/* At its pointer, and does nothing else. */
+static bool writes_memory(const Op *op)
+{
+    return op->code == OP_st || op->code == OP_stmatrix;
+}
+
 /* It neither writes that memory nor waits for what does. */
 static bool leaves(const Op *op, const PlaceRead *from)
 {
-    if (op->code != OP_st) return op_has(op, PURE | LOADS);
+    if (!writes_memory(op)) return op_has(op, PURE | LOADS);
     const Value *pointer = operand(op, pointer);
     if (pointer->type->space != from->space) return pointer->type->space != SPACE_CLUSTER;
     const Op *tile = tile_of(pointer);
@@ -242,7 +248,7 @@ static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at
     size_t i = at;
     for (; i < ops->count && words < schedule->at_once; i++) {
         if (may_move(schedule, ops->data[i])) continue;
-        if (ops->data[i]->code != OP_st) break;
+        if (!writes_memory(ops->data[i])) break;
         words += place_reads(schedule, ops->data[i], (int)at);
     }
     return i;
