@@ -51,6 +51,7 @@ typedef enum TargetFeature {
     MAY_HOLD = 1 << 20,       /* what loops of products copy, ahead in registers */
     MAY_READ_EARLY = 1 << 21, /* memory, long before what is read is used */
     MAY_SHARE = 1 << 22,      /* an index or a condition by uses that are far from each other */
+    MAY_ADD_WARP = 1 << 23,   /* one of producers, which gives no registers to the consumers */
 } TargetFeature;
 
 typedef struct Target {

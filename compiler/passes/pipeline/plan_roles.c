@@ -176,14 +176,20 @@ static int64_t registers_for(const Pipeline *pipeline, int threads)
                                      1);
 }
 
-/* One warp more would leave the others too few registers, which a warpgroup can give away. */
-static bool must_set_maxnreg(const Pipeline *pipeline, const Op *dot)
+/* With one warp more the others have too few registers: by what is needed, or as ptxas said. */
+static bool lacks_registers(const Pipeline *pipeline, int64_t needed)
+{
+    return needed > registers_for(pipeline, pipeline->consumers + WARP_SIZE) ||
+           !target_has(pipeline->pass->target, MAY_ADD_WARP);
+}
+
+/* A warpgroup can give its registers away. */
+static bool can_set_maxnreg(const Pipeline *pipeline)
 {
     const int consumers = pipeline->consumers;
     return target_has(pipeline->pass->target, HAS_SETMAXNREG) && pipeline->by_tma &&
            is_alone(pipeline) && consumers % WARPGROUP_SIZE == 0 &&
-           consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
-           registers_of(pipeline, dot) > registers_for(pipeline, consumers + WARP_SIZE);
+           consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS;
 }
 
 /* Of each consumer, once producers have given theirs away. */
@@ -398,7 +404,8 @@ const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
     if (!dot && pipeline->consumers % WARPGROUP_SIZE) return "a block has no whole warpgroups";
     if (!are_known(pipeline)) return "what is copied depends on what threads compute";
     pipeline->blocks = 1;
-    pipeline->sets_maxnreg = dot && must_set_maxnreg(pipeline, dot);
+    pipeline->sets_maxnreg =
+        dot && can_set_maxnreg(pipeline) && lacks_registers(pipeline, registers_of(pipeline, dot));
     return !pipeline->nested || has_room(pipeline, !dot)
                ? NULL
                : "shared memory has no room for stages beside the rest of the block";
@@ -500,13 +507,12 @@ static bool does_with_fewer(const Pipeline *pipeline, int blocks)
 
 const char *share_registers(Pipeline *pipeline, int64_t needed)
 {
-    const int consumers = pipeline->consumers;
     const int64_t beside = bytes_in_use(pipeline, true);
     const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
     pipeline->sets_maxnreg = false;
     pipeline->blocks = blocks > 1 ? blocks : 1;
     if (pipeline->blocks == 1) {
-        const bool lacks = needed > registers_for(pipeline, consumers + WARP_SIZE);
+        const bool lacks = lacks_registers(pipeline, needed);
         pipeline->sets_maxnreg = lacks && begins_with_enough(pipeline);
         return lacks && !pipeline->sets_maxnreg ? "a producer warp leaves threads too few registers"
                                                 : NULL;
@@ -578,5 +584,7 @@ void plan_groups(Pipeline *pipeline)
     pipeline->reuses_stages = pipeline->persistent || pipeline->nested;
     pipeline->producers = producers_of(pipeline);
     pipeline->registers = pipeline->sets_maxnreg ? consumer_registers(pipeline) : 0;
+    if (!pipeline->sets_maxnreg && can_set_maxnreg(pipeline))
+        pipeline->pass->kernel->uses |= MAY_ADD_WARP;
     pipeline->consumers_first = pipeline->reuses_stages || is_room_beside(pipeline);
 }
