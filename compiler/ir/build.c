@@ -411,6 +411,16 @@ void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values)
     *attr_slot(op, key) = (Attr){.key = key, .integers = copy, .count = count};
 }
 
+void op_drop_attr(Op *op, AttrKey key)
+{
+    Attr *left = arena_new_array(op->parent->kernel->ops, Attr, op->attr_count + 1);
+    int count = 0;
+    for (int i = 0; i < op->attr_count; i++)
+        if (op->attrs[i].key != key) left[count++] = op->attrs[i];
+    op->attrs = left;
+    op->attr_count = count;
+}
+
 void op_keep_attr(Op *op, const Op *from, AttrKey key)
 {
     const Attr *attr = op_attr(from, key);

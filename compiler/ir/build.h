@@ -46,6 +46,7 @@ void op_set_int(Op *op, AttrKey key, int64_t value);
 void op_set_number(Op *op, AttrKey key, double value);
 void op_set_text(Op *op, AttrKey key, Name text);
 void op_set_ints(Op *op, AttrKey key, int count, const int64_t *values);
+void op_drop_attr(Op *op, AttrKey key); /* if it has one */
 /* What the other op has; nothing: none. */
 void op_keep_attr(Op *op, const Op *from, AttrKey key);
 void op_keep_attrs(Op *op, const Op *from);     /* all of them, in place of its own */

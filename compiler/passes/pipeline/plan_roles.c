@@ -347,8 +347,8 @@ static const char *fault_of_launch(const Pipeline *pipeline)
     if (pipeline->nested) return "the loop is within another one, or a branch";
     if (!pipeline->by_tma) return "not all copies are TMA loads";
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
-    if (launch_may_wait(launch) || op_attr(launch, ATTR_panel))
-        return "they wait for others, or the author orders them";
+    if (launch_may_wait(launch)) return "they wait for others";
+    if (op_attr(launch, ATTR_panel)) return "the author orders them";
     return has_known_grid(pipeline->pass, launch) ? NULL : "their number depends on keys";
 }
 

@@ -16,7 +16,9 @@
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
  * to do the greater their index is, they are taken from the last one to the first.
  *
- * CUTLASS calls that a threadblock swizzle, Triton a grouped order.
+ * CUTLASS calls that a threadblock swizzle, Triton a grouped order. Panels that the author asks for
+ * give way to it: they are the same for another count of blocks and another L2, and persistent
+ * blocks, which have an order of their own, would be refused for their sake.
  *
  * Blocks are logical as long as none waits for another: not where the kernel has atomics, or a
  * loop whose end nobody knows. */
@@ -143,6 +145,14 @@ static bool is_narrow(const Op *launch, const Traits *traits)
     return value_constant(operand(launch, x), &width) && width <= most_columns(traits, 0);
 }
 
+static void drop_panels(Kernel *kernel, Op *launch)
+{
+    if (!op_attr(launch, ATTR_panel)) return;
+    kernel_remark(kernel, kernel->span, "the author's panels of blocks give way to that order");
+    op_drop_attr(launch, ATTR_panel);
+    op_drop_attr(launch, ATTR_rasterize);
+}
+
 /* NULL, or why not. */
 static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *traits)
 {
@@ -160,6 +170,7 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *tr
                   (int)columns, axis ? "rows" : "columns");
     build_raster(&builder, axis, columns, known && width % columns == 0, indices);
     ops_rename_blocks(rest, indices);
+    drop_panels(kernel, launch);
     return NULL;
 }
 
