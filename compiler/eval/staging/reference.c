@@ -345,6 +345,24 @@ static bool same_operand(Linear *linear, const Value *a, const Value *b)
     return first_of(linear, a) == first_of(linear, b);
 }
 
+/* Two ops of one region that nothing stands between which may write: they read the same. */
+static bool reads_alike(const Op *earlier, const Op *later)
+{
+    enum { MOST = 256 }; /* ops between them that are looked at */
+    int looked = 0;
+    if (earlier->parent != later->parent) return false;
+    const Op *op = later->previous;
+    while (op && op != earlier && looked++ < MOST && !op->region_count &&
+           !op_has(op, WRITES | BARRIER))
+        op = op->previous;
+    return op == earlier;
+}
+
+static bool is_read(const Op *op)
+{
+    return op_has(op, READS) && !op_has(op, WRITES | COOP);
+}
+
 static bool computed_alike(Linear *linear, const Op *a, const Op *b)
 {
     bool same = a->code == b->code && a->operand_count == b->operand_count &&
@@ -352,17 +370,18 @@ static bool computed_alike(Linear *linear, const Op *a, const Op *b)
     for (int i = 0; same && i < a->attr_count; i++) same = attr_same(&a->attrs[i], &b->attrs[i]);
     for (int i = 0; same && i < a->operand_count; i++)
         same = same_operand(linear, a->operands[i], b->operands[i]);
-    return same;
+    return same && (op_has(a, PURE) || reads_alike(a, b) || reads_alike(b, a));
 }
 
-/* What no sum is taken apart into may be computed twice, as in x[n // 8 * b : n // 8 * b + 8]. */
+/* What no sum is taken apart into may be computed twice, as in x[n // 8 * b : n // 8 * b + 8], or
+ * read twice, as in x[first[b] : first[b] + 8]. */
 static const Value *first_of(Linear *linear, const Value *value)
 {
     enum { MOST = 256 }; /* each is compared with those before it */
     const Value *first = map_get(&linear->first, value);
     const Op *op = value->op;
-    if (first != NULL || op == NULL || !op_has(op, PURE) || op->result_count != 1 ||
-        op->region_count != 0 || stack_is_low())
+    if (first != NULL || op == NULL || !(op_has(op, PURE) || is_read(op)) ||
+        op->result_count != 1 || op->region_count != 0 || stack_is_low())
         return first != NULL ? first : value;
     for (int i = 0; i < op->operand_count; i++) first_of(linear, op->operands[i]);
     for (size_t i = 0; first == NULL && i < linear->firsts.count; i++)
