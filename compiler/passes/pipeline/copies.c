@@ -375,7 +375,7 @@ static bool writes_global(const Op *op, const void *context)
 {
     const Value *memory = op_memory(op);
     (void)context;
-    return !op->region_count && op_has(op, WRITES) && !op_has(op, BARRIER) &&
+    return !op->region_count && op_has(op, WRITES) && !op_has(op, BARRIER | COPY) &&
            (!memory || memory->type->kind == TYPE_VIEW);
 }
 
