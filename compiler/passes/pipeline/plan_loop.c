@@ -359,6 +359,7 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
     pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
     if (splits) return FILLED_BY_PRODUCERS;
     if (!any && plan_products(pipeline, plan)) return FILLED_BY_PLAN;
+    if (loop_trips(pipeline->loop) == 1) return FILLED_BY_NOBODY; /* nothing is ahead of it */
     const char *fault = dot ? fault_of_fill(pipeline) : fault_of_threads(pipeline, any);
     if (!fault) return FILLED_BY_TMA;
     multi_buffer_remark_copies(pipeline, fault);
