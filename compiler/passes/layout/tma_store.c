@@ -23,6 +23,15 @@ typedef struct Staged {
     Value **buffers;
 } Staged;
 
+/* In front of the launch's loops, if the store is in one: who runs ahead in these must not write to
+ * it. What is stored behind them may have the place of what they use. */
+static Builder place_of_buffer(const Staged *staged)
+{
+    const bool in_loop =
+        op_enclosing(staged->store, OP_for) || op_enclosing(staged->store, OP_while);
+    return builder_before(in_loop ? staged->inference->region->first : staged->store);
+}
+
 /* A tile of its own, so that nothing orders what is done with others. */
 static Value *make_buffer(const Staged *staged)
 {
@@ -32,7 +41,7 @@ static Value *make_buffer(const Staged *staged)
     const Layout *layout =
         layout_panels(kernel->layouts, 2, staged->shape, dtype_bits(tile->dtype));
     CHECK(layout);
-    Builder builder = builder_before(staged->inference->region->first);
+    Builder builder = place_of_buffer(staged);
     const Type *type = type_shared(kernel->types, tile->dtype, 2, shape, layout);
     Op *alloc = build_op(&builder, OP_shared_alloc, 0, NULL, 1, &type);
     op_set_int(alloc, ATTR_bytes, layout_size(layout) * dtype_bits(tile->dtype) / 8);

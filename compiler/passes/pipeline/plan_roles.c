@@ -213,6 +213,27 @@ static int producers_of(const Pipeline *pipeline)
     return threads;
 }
 
+/* Of a thread, in registers, of one product. */
+static int64_t largest_sums(const Pipeline *pipeline)
+{
+    const OpVec dots = region_list_those(pipeline->pass->arena, pipeline->pass->launch, OP_dot);
+    int64_t most = 0;
+    for (size_t i = 0; i < dots.count; i++) {
+        const int64_t elements = type_elements(dots.data[i]->results[0].type);
+        most = elements > most ? elements : most;
+    }
+    return most / power_of_two_below(pipeline->consumers);
+}
+
+/* Blocks that a multiprocessor runs at a time: of `more` warps beside the consumers, and bytes of
+ * shared memory beside the multi-buffers. */
+static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, int64_t beside)
+{
+    const int64_t buffer = pipeline->stages * multi_buffer_bytes(pipeline);
+    return cost_blocks_per_sm(pipeline->pass->target, pipeline->consumers / WARP_SIZE + more,
+                              (int)registers, buffer + beside);
+}
+
 /* ---- persistent blocks ---- */
 
 typedef struct Room {
@@ -285,13 +306,27 @@ static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks, b
     return room.bytes;
 }
 
+/* A multiprocessor has room for a second block beside what stores take, if it has without that. */
+static bool keeps_blocks(const Pipeline *pipeline, int buffers)
+{
+    const int registers = (int)largest_sums(pipeline) + COST_OTHER_REGISTERS,
+              producers = (producers_of(pipeline) + WARP_SIZE - 1) / WARP_SIZE;
+    const int64_t beside = bytes_beside(pipeline, buffers, false, false) -
+                           COST_SHARED_MARGIN_SPLIT + COST_SHARED_MARGIN;
+    const int most = blocks_per_sm(pipeline, registers, producers, COST_SHARED_MARGIN);
+    return blocks_per_sm(pipeline, registers, producers, beside) >=
+           at_most(most, COST_BLOCKS_PER_SM);
+}
+
 /* As many buffers of stores as there is room for beside the stages: with one for each part of a
- * tile, none is waited for at the end of a block's last one. */
+ * tile, none is waited for at the end of a block's last one. Fewer, where they would take the room
+ * of a second block. */
 static int buffers_of_stores(const Pipeline *pipeline, int stages)
 {
     const int64_t most =
         pipeline->pass->target->shared_bytes - stages * multi_buffer_bytes(pipeline);
     int buffers = COST_STORE_BUFFERS;
+    while (buffers > 1 && !keeps_blocks(pipeline, buffers)) buffers--;
     while (is_alone(pipeline) && buffers < COST_STORE_BUFFERS_ALONE &&
            bytes_beside(pipeline, buffers + 1, false, false) <= most)
         buffers++;
@@ -432,32 +467,11 @@ static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
     return bytes;
 }
 
-/* Blocks that a multiprocessor runs at a time: of `more` warps beside the consumers, and bytes of
- * shared memory beside the multi-buffers. */
-static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, int64_t beside)
-{
-    const int64_t buffer = pipeline->stages * multi_buffer_bytes(pipeline);
-    return cost_blocks_per_sm(pipeline->pass->target, pipeline->consumers / WARP_SIZE + more,
-                              (int)registers, buffer + beside);
-}
-
 /* What is needed is estimated: for the sake of a second block one unit more is tried. */
 static int64_t needed_at_most(const Pipeline *pipeline)
 {
     const int more = pipeline->blocks > 1 ? pipeline->pass->target->register_unit : 0;
     return consumer_registers(pipeline) + more;
-}
-
-/* Of a thread, in registers, of one product. */
-static int64_t largest_sums(const Pipeline *pipeline)
-{
-    const OpVec dots = region_list_those(pipeline->pass->arena, pipeline->pass->launch, OP_dot);
-    int64_t most = 0;
-    for (size_t i = 0; i < dots.count; i++) {
-        const int64_t elements = type_elements(dots.data[i]->results[0].type);
-        most = elements > most ? elements : most;
-    }
-    return most / power_of_two_below(pipeline->consumers);
 }
 
 /* What all threads have at first, a warpgroup of producers among them, must be enough for any one
@@ -569,6 +583,8 @@ void plan_persistence(Pipeline *pipeline, const Plan *plan)
     const char *fault = fault_of_launch(pipeline);
     if (!fault && pipeline->blocks > 1)
         fault = "a multiprocessor runs several at a time, which cover for each other";
+    if (!fault && !plan && !keeps_blocks(pipeline, 1))
+        fault = "what ends a block would take the room of a second one";
     if (!fault && !has_room(pipeline, plan))
         fault = "what ends a block has no room beside the stages";
     if (!fault && plan && !has_order(pipeline, plan->cycles))
@@ -586,5 +602,5 @@ void plan_groups(Pipeline *pipeline)
     pipeline->registers = pipeline->sets_maxnreg ? consumer_registers(pipeline) : 0;
     if (!pipeline->sets_maxnreg && can_set_maxnreg(pipeline))
         pipeline->pass->kernel->uses |= MAY_ADD_WARP;
-    pipeline->consumers_first = pipeline->reuses_stages || is_room_beside(pipeline);
+    pipeline->consumers_first = pipeline->persistent || is_room_beside(pipeline);
 }

@@ -64,11 +64,11 @@ static const Value *tile_used(const Op *op, int operand)
     return value->type->kind == TYPE_SHARED ? &shared_root(value)->results[0] : value;
 }
 
-/* A copy, or a store, that the author waits for, somewhere. */
+/* A copy that the author waits for, somewhere, or a store by TMA, which the end of the block waits
+ * for, if nobody does before. */
 static bool is_left_open(const Op *op)
 {
-    return (op->code == OP_copy_async && !op_attr(op, ATTR_stages)) ||
-           (op->code == OP_tma_store && op_int(op, ATTR_async, 0));
+    return (op->code == OP_copy_async && !op_attr(op, ATTR_stages)) || op->code == OP_tma_store;
 }
 
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
@@ -393,21 +393,25 @@ static int64_t place_like(Lives *lives, Op *launch, Lives like)
 
 static int blocks_with(const Target *target, const Op *launch, int64_t bytes)
 {
-    return cost_blocks_per_sm(target, launch_warps(launch), 1, bytes);
+    const int blocks = cost_blocks_per_sm(target, launch_warps(launch), 1, bytes);
+    return blocks < COST_BLOCKS_PER_SM ? blocks : COST_BLOCKS_PER_SM;
 }
 
 /* What is stored right behind a loop has the place of what the loop uses, for a barrier between
- * them, only where memory is short; and what is stored has the place of what it is computed of,
- * where another one would cost a block on each multiprocessor. */
+ * them, and what is stored that of what it is computed of, only where memory is short, or another
+ * block has room on a multiprocessor then. */
 static int64_t place_all(Lives *lives, Op *launch, const Target *target)
 {
-    const int64_t limit = target->shared_bytes;
-    const int64_t least = place_like(lives, launch, (Lives){.behind_loops = 1});
-    int64_t total = place_like(lives, launch, (Lives){.behind_loops = 1, .until_stored = true});
-    if (total > least &&
-        (total > limit || blocks_with(target, launch, total) < blocks_with(target, launch, least)))
-        total = place_like(lives, launch, (Lives){.behind_loops = 1});
-    if (total > limit) total = place_like(lives, launch, (Lives){0});
+    static const Lives LONG[] = {{.behind_loops = 1, .until_stored = true}, {.behind_loops = 1}};
+    const int64_t least = place_like(lives, launch, (Lives){0}), limit = target->shared_bytes;
+    const int blocks = blocks_with(target, launch, least);
+    int64_t total = least;
+    bool fits = false;
+    for (size_t i = 0; i < sizeof LONG / sizeof *LONG && !fits; i++) {
+        total = place_like(lives, launch, LONG[i]);
+        fits = total <= limit && blocks_with(target, launch, total) >= blocks;
+    }
+    if (!fits) total = place_like(lives, launch, (Lives){0});
     if (total > limit) total = place_by_size(lives);
     for (size_t i = 0; i < lives->items.count; i++)
         op_set_int(lives->items.data[i].alloc, ATTR_offset, lives->items.data[i].offset);
