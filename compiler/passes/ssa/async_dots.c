@@ -1,6 +1,7 @@
 /* async_dots.c: products that the author leaves in flight. What such a product makes comes from the
  * wait that it is done by; so does what comes after. A loop may carry it to its next iteration,
- * where another product goes on with it. One that is used before it is waited for, or waited for
+ * where another product goes on with it, and a branch may give it, as either of its arms begins
+ * one. One that is used before it is waited for, or waited for
  * elsewhere, is done at once. Needs and leaves a TYPED kernel in SSA. */
 #include "base/vec.h"
 #include "ir/op_vec.h"
@@ -74,6 +75,12 @@ static bool follow_loop(Open *open, Op *loop, int index, int64_t groups)
            follow(open, &loop->results[index], loop->next, groups);
 }
 
+/* Out of a branch, whose other arm may give another sum: who waits for either waits for both. */
+static bool follow_branch(Open *open, Op *branch, int index, int64_t groups)
+{
+    return index >= 0 && follow(open, &branch->results[index], branch->next, groups);
+}
+
 /* The op that is the first to use the sum. */
 static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
 {
@@ -82,8 +89,22 @@ static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
     Op *around = op->parent->parent;
     if (op->code == OP_for && !uses_inside(op, sum))
         return follow_loop(open, op, carried_as(op, BOUNDS, sum), groups);
-    return op->code == OP_yield && around->code == OP_for &&
-           follow_loop(open, around, carried_as(op, 0, sum), groups);
+    if (op->code != OP_yield) return false;
+    if (around->code == OP_if && !is_group(around))
+        return follow_branch(open, around, carried_as(op, 0, sum), groups);
+    return around->code == OP_for && follow_loop(open, around, carried_as(op, 0, sum), groups);
+}
+
+/* How many groups of products are begun there at least. */
+static int64_t groups_begun(const Op *op)
+{
+    if (op->code == OP_dot_commit || (is_open(op, NULL) && !op_attr(op, ATTR_joined))) return 1;
+    if (op->code != OP_if) return 0;
+    int64_t counts[2] = {0, 0};
+    for (int r = 0; r < 2; r++)
+        for (const Op *inner = op->regions[r]->first; inner; inner = inner->next)
+            counts[r] += groups_begun(inner);
+    return counts[0] < counts[1] ? counts[0] : counts[1];
 }
 
 /* A sum that comes there in two ways, with more groups behind it in one, is done by the later wait
@@ -105,7 +126,7 @@ static bool follow(Open *open, Value *sum, Op *from, int64_t groups)
 {
     for (Op *op = from; op; op = op->next) {
         if (op_count_uses(op, sum)) return follow_use(open, op, sum, groups);
-        groups += op->code == OP_dot_commit || (is_open(op, NULL) && !op_attr(op, ATTR_joined));
+        groups += groups_begun(op);
         if (op->code != OP_dot_wait || op_int(op, ATTR_count, 0) >= groups) continue;
         add_wait(open, op, sum);
         return true;

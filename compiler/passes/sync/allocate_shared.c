@@ -97,24 +97,43 @@ static void note_uses(Lives *lives, const Op *op, int now)
         life->is_staged = op_attr(op, ATTR_stages) != NULL;
         vec_push(lives->arena, &lives->filled, (size_t)(life - lives->items.data));
     }
-    if (op->code == OP_dot_shared && op_attr(op, ATTR_async))
+    if ((op->code == OP_dot_shared && op_attr(op, ATTR_async)) || op->code == OP_dot_commit)
         vec_push(lives->arena, &lives->flights, op);
+}
+
+/* It ends a group of products, whatever way threads came to the wait. */
+static bool ends_group(const Op *op, const Op *wait)
+{
+    if (op->code != OP_dot_commit && op_attr(op, ATTR_joined)) return false;
+    for (const Region *at = op->parent; at && !region_holds(at, wait->parent);
+         at = at->parent->parent)
+        if (at->parent->code == OP_if && !is_group(at->parent)) return false;
+    return true;
+}
+
+/* How many of those in flight a wait for all but `left` groups is for: what begins behind the last
+ * group that is certainly one too many may be under way still. */
+static size_t count_done(const Lives *lives, const Op *wait, size_t left)
+{
+    size_t count = lives->flights.count;
+    for (size_t ends = 0; left > 0 && count > 0; count--)
+        if (ends_group(lives->flights.data[count - 1], wait) && ++ends > left) break;
+    return count;
 }
 
 /* All but the last ones are done. */
 static void note_products(Lives *lives, const Op *wait, int now)
 {
-    const size_t left = (size_t)op_int(wait, ATTR_count, 0), count = lives->flights.count;
-    if (count <= left) return;
-    for (size_t i = 0; i < count - left; i++) {
+    const size_t done = count_done(lives, wait, (size_t)op_int(wait, ATTR_count, 0)),
+                 left = lives->flights.count - done;
+    for (size_t i = 0; i < done; i++) {
         const Op *dot = lives->flights.data[i];
         for (int o = 0; o < dot->operand_count; o++) {
             Life *life = life_of(lives, tile_used(dot, o));
             if (life) extend(life, now, now);
         }
     }
-    for (size_t i = 0; i < left; i++)
-        lives->flights.data[i] = lives->flights.data[count - left + i];
+    for (size_t i = 0; i < left; i++) lives->flights.data[i] = lives->flights.data[done + i];
     lives->flights.count = left;
 }
 
