@@ -463,6 +463,7 @@ static void narrow_loops(Simplifier *simplifier, Region *region)
         next = op_next(op);
         for (int i = 0; i < op->region_count; i++) narrow_loops(simplifier, op->regions[i]);
         if (op->code != OP_for || !op->regions[0]->last) continue;
+        simplifier->changed |= simplify_first_choices(op);
         int useless = find_useless_carry(op);
         if (useless >= 0)
             narrow_loop(simplifier, op, useless);

@@ -1,4 +1,4 @@
-/* simplify.h: what other passes ask of simplify.c. */
+/* simplify.h: what other passes ask of simplify.c, and its parts. */
 #ifndef TILEC_PASSES_SSA_SIMPLIFY_H
 #define TILEC_PASSES_SSA_SIMPLIFY_H
 
@@ -6,5 +6,9 @@
 
 /* Erases the ops whose results nobody uses and that do nothing else. */
 void kernel_drop_dead(Kernel *kernel);
+
+/* Lets the loop begin with what its first iteration takes in place of a carried value; true if
+ * there was such (first_choice.c). */
+bool simplify_first_choices(Op *loop);
 
 #endif

@@ -1,0 +1,108 @@
+/* first_choice.c: what a loop's first iteration takes in place of a carried value is the value that
+ * the loop begins with:
+ *
+ *     for i = a... (x = u) { y = i == a ? v : x; ... }   ->   for i = a... (x = v) { ... x ... }
+ *
+ * Of the author's `if i == 0` there is nothing left then, and a product that begins with zeros in
+ * the first iteration goes on with its sums in all of them. Part of simplify. */
+#include "passes/analysis/loop.h"
+#include "passes/ssa/simplify.h"
+#include "ir/group.h"
+#include "ir/rebuild.h"
+
+#include <string.h>
+
+/* A choice between two values, and nothing else: a select, or an if that yields them. */
+typedef struct Choice {
+    Op *op;
+    Value *condition, *values[2];
+} Choice;
+
+static bool find_choice(Op *op, Choice *out)
+{
+    *out = (Choice){.op = op};
+    if (op->code == OP_select) {
+        out->condition = operand(op, condition);
+        out->values[0] = operand(op, a);
+        out->values[1] = operand(op, b);
+        return true;
+    }
+    if (op->code != OP_if || op->result_count != 1 || is_group(op)) return false;
+    out->condition = operand(op, condition);
+    for (int r = 0; r < 2; r++) {
+        const Op *yield = op->regions[r]->first;
+        if (!yield || yield->code != OP_yield) return false;
+        out->values[r] = yield->operands[0];
+    }
+    return true;
+}
+
+/* Which of the two is taken in the loop's first iteration alone; -1: that is not known. */
+static int first_of(const Op *loop, const Value *condition)
+{
+    const Op *cmp = condition->op;
+    int64_t begin, number;
+    if (!cmp || cmp->code != OP_cmp || operand(cmp, a) != loop->regions[0]->arguments[0]) return -1;
+    const bool is_begin = operand(cmp, b) == operand(loop, begin) ||
+                          (value_constant(operand(cmp, b), &number) &&
+                           value_constant(operand(loop, begin), &begin) && number == begin);
+    if (!is_begin) return -1;
+    const char *predicate = op_attr(cmp, ATTR_predicate)->text;
+    if (strcmp(predicate, "eq") == 0) return 0;
+    const bool counts_up = strcmp(predicate, "gt") == 0 && loop_trips(loop) > 0;
+    return counts_up || strcmp(predicate, "ne") == 0 ? 1 : -1;
+}
+
+static bool is_outside(const Op *loop, const Value *value)
+{
+    return !region_holds(loop->regions[0], value->op ? value->op->parent : value->region);
+}
+
+/* There, or made of what is there as well before the loop. */
+static bool comes_before(const Op *loop, const Value *value)
+{
+    if (is_outside(loop, value)) return true;
+    if (!value->op || (value->op->code != OP_const && value->op->code != OP_splat)) return false;
+    for (int i = 0; i < value->op->operand_count; i++)
+        if (!comes_before(loop, value->op->operands[i])) return false;
+    return true;
+}
+
+static void move_before(Op *loop, const Value *value)
+{
+    if (is_outside(loop, value)) return;
+    for (int i = 0; i < value->op->operand_count; i++) move_before(loop, value->op->operands[i]);
+    op_move_before(value->op, loop);
+}
+
+/* The choice, in each iteration, between a carried value that nothing else uses and another one. */
+static bool find_first_choice(const Op *loop, int index, Choice *out, int *first)
+{
+    const Value *argument = loop->regions[0]->arguments[1 + index];
+    if (argument->use_count != 1) return false;
+    Op *user = argument->uses->op;
+    if (user->code == OP_yield) user = user->parent->parent;
+    if (!user || user == loop || user->parent != loop->regions[0] || !find_choice(user, out))
+        return false;
+    *first = first_of(loop, out->condition);
+    return *first >= 0 && out->values[1 - *first] == argument &&
+           comes_before(loop, out->values[*first]);
+}
+
+bool simplify_first_choices(Op *loop)
+{
+    bool changed = false;
+    for (int i = 0; i < loop->result_count; i++) {
+        Choice choice;
+        int first;
+        if (loop_trips(loop) == 0 && loop->results[i].use_count > 0) continue;
+        if (!find_first_choice(loop, i, &choice, &first)) continue;
+        Value *begin = choice.values[first];
+        move_before(loop, begin);
+        op_set_operand(loop, operand_index(loop, init) + i, begin);
+        value_replace(&choice.op->results[0], loop->regions[0]->arguments[1 + i]);
+        op_erase(choice.op);
+        changed = true;
+    }
+    return changed;
+}
