@@ -211,7 +211,11 @@ static bool read_parameter(Eval *eval, const Signature *signature, const Functio
     }
     if (type != NULL && type->kind == OBJECT_MISSING)
         return missing_needed(eval, type, NULL, node->annotation->span) != NULL;
-    if (type != NULL && read_annotation(eval, type, signature->is_function, out)) return true;
+    if (type != NULL && read_annotation(eval, type, signature->is_function, out)) {
+        const bool is_none = otherwise != NULL && otherwise->kind == OBJECT_NONE;
+        if (is_none && out->kind == PARAMETER_TENSOR) out->otherwise = NULL; /* a call's None */
+        return true;
+    }
     FAIL(eval, parameter_type, node->base.span, node->arg);
     return false;
 }

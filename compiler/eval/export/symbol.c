@@ -221,6 +221,7 @@ static Object *symbol_ahead(Eval *eval, Object *object, Span at)
     if (symbol->is_key) {
         Object *number = object_int(eval, found->as.integer);
         number->as.extent = object;
+        map_set(eval->arena, &staging->asked, symbol->name, number);
         return number;
     }
     if (known != NULL || !in_host_part(eval)) return object;

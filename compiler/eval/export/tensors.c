@@ -704,6 +704,7 @@ bool tensors_take_told(Eval *eval, const Specialisation *specialisation)
             intern(eval->session->names, name->as.text.data, name->as.text.length);
         const Object *known = map_get(&eval->staging->symbols, interned);
         if (known != NULL && known->kind == OBJECT_INT) continue;
+        if (map_has(&eval->staging->asked, interned)) continue; /* for no tensor's extent alone */
         FAIL(eval, unknown_told, specialisation->at, kernel_name(specialisation->instance),
              interned);
         return false;

@@ -163,6 +163,8 @@ typedef struct Staging { /* of the kernel that is being staged */
     /* Names of extents of tensors that are declared in the body -> what a look ahead found: an INT,
      * or None where that is known at the call. */
     Map ahead;
+    Map asked; /* of those, names that the body asked for where it was to be known at compile time
+                */
     bool looks_ahead;                 /* to fill that */
     Object *attributes;               /* what the kernel function set: blocks, warps */
     Span at;                          /* what asked for it */

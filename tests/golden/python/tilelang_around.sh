@@ -80,7 +80,7 @@ def biased(with_bias):
     n = T.dynamic("n")
 
     @T.prim_func
-    def main(A: T.Tensor((n,), T.float32), Bias: T.Tensor((T.ceildiv(n, 2) * 2,), T.float32), C: T.Tensor((n,), T.float32)):
+    def main(A: T.Tensor((n,), T.float32), Bias: T.Tensor((T.ceildiv(n, 2) * 2,), T.float32), C: T.Tensor((n,), T.float32) = None):
         with T.Kernel(1, threads=32):
             for i in T.Parallel(n):
                 if with_bias:
