@@ -6,6 +6,7 @@ everything is evaluated anew, when it is needed again.
 """
 
 import contextlib
+import inspect
 import math
 import os
 import threading
@@ -372,6 +373,8 @@ class Remote:
         return self._name
 
     def __getattr__(self, name):
+        if name == "__signature__":
+            return self._signature()
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         if name not in self._known:
@@ -379,6 +382,14 @@ class Remote:
                 raise AttributeError(f"{self!r} has no {name!r}")
             self._known[name] = evaluate(Text(self, f".{name}"))
         return self._known[name]
+
+    def _signature(self):
+        """What a function takes, by its names alone, for who asks inspect."""
+        names = give(Text("core.parameters(", self, ")"))[0]
+        if not names:
+            raise AttributeError("__signature__")
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(name, kind) for name in names])
 
     def __call__(self, *args, **kwargs):
         text = call_text(self, args, kwargs)

@@ -1,5 +1,6 @@
-# What programs use of functools, collections and contextlib, and what dicts, texts and objects say for themselves.
+# What programs use of functools, collections, contextlib and inspect, and what dicts, texts and objects say for themselves.
 import contextlib
+import inspect
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from functools import cached_property
 
@@ -244,3 +245,14 @@ def first_of(x: Sequence[int], change: Callable[[int], int], names: Mapping[str,
 
 
 print(first_of([2], lambda x: x + 1))
+
+
+# ---- inspect: the names of what a function takes ----
+
+
+def takes(first, second=2, third=None):
+    return first
+
+
+print(list(inspect.signature(takes).parameters), next(iter(inspect.signature(takes).parameters)) == "first")
+print([each.name for each in inspect.signature(takes).parameters.values()])

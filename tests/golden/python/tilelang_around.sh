@@ -3,6 +3,8 @@
 needs torch
 cd "$TMP"
 cat >around.py <<'END'
+import inspect
+
 import tilelang
 import tilelang.language as T
 import torch
@@ -73,6 +75,7 @@ target = determine_target(return_object=True)
 print(determine_target(), target.kind.name, target.arch, target_is_hopper(target), target_is_ampere(target), target_is_hopper("cuda"))
 with suppress_stdout_stderr():
     print("nobody sees this")
+print(list(inspect.signature(T.shfl_sync).parameters), inspect.signature(T.if_then_else))
 print(do_bench(lambda: None, backend="cupti") >= 0, T.GemmWarpPolicy.from_warp_partition(4, 1) == T.GemmWarpPolicy.FullRow)
 
 
