@@ -252,6 +252,53 @@ static bool must_unroll(Eval *eval, const NodeFor *loop, const Object *range)
     return search.found;
 }
 
+/* ---- items that a method of theirs finds, while it does ---- */
+
+static Node *name_node(Eval *eval, const Node *loop, const char *what)
+{
+    NodeName *node = arena_new_of(eval->arena, NodeName);
+    node->base = (Node){.kind = NODE_Name, .span = loop->span};
+    node->id = intern_printf(eval->session->names, "%s of the loop at %u", what, loop->span.begin);
+    return &node->base;
+}
+
+static Nodes nodes_of(Eval *eval, uint32_t count, Node *const *first, Nodes rest)
+{
+    Nodes all = {.count = count + rest.count};
+    all.items = arena_new_array(eval->arena, Node *, all.count);
+    for (uint32_t i = 0; i < all.count; i++)
+        all.items[i] = i < count ? first[i] : rest.items[i - count];
+    return all;
+}
+
+/* `while advance(items, item): target = item; body`. The items are those of a name as they are,
+ * so that one loop goes on where another one ended. */
+static Flow run_advance(Eval *eval, const NodeFor *node, Object *items, Object *advance)
+{
+    Node *const called = name_node(eval, &node->base, "next"), *const item = name_node(
+                                                                   eval, &node->base, "item");
+    const bool is_named = node->iter->kind == NODE_Name;
+    Node *const from = is_named ? node->iter : name_node(eval, &node->base, "items");
+    if (!masked_assign_all(eval, called, advance) ||
+        !masked_assign_all(eval, item, object_int(eval, 0)) ||
+        (!is_named && !masked_assign_all(eval, from, items)))
+        return FLOW_ERROR;
+    NodeCall *test = arena_new_of(eval->arena, NodeCall);
+    test->base = (Node){.kind = NODE_Call, .span = node->iter->span};
+    test->func = called;
+    test->args = nodes_of(eval, 2, (Node *[]){from, item}, (Nodes){0});
+    NodeAssign *assign = arena_new_of(eval->arena, NodeAssign);
+    assign->base = (Node){.kind = NODE_Assign, .span = node->target->span};
+    assign->targets = nodes_of(eval, 1, (Node *[]){node->target}, (Nodes){0});
+    assign->value = item;
+    NodeWhile *loop = arena_new_of(eval->arena, NodeWhile);
+    loop->base = (Node){.kind = NODE_While, .span = node->base.span};
+    loop->test = &test->base;
+    loop->body = nodes_of(eval, 1, (Node *[]){&assign->base}, node->body);
+    loop->orelse = node->orelse;
+    return run_while(eval, &loop->base);
+}
+
 Flow run_for(Eval *eval, const Node *node)
 {
     const NodeFor *n = NODE_AS(For, node);
@@ -265,6 +312,10 @@ Flow run_for(Eval *eval, const Node *node)
         !unrolls_all(iterable) && !must_unroll(eval, n, iterable))
         return stage_for(eval, n, iterable);
     if (iterable->kind == OBJECT_PARALLEL) return stage_parallel(eval, n, iterable);
+    Object *advance = eval->staging != NULL && object_is_record(iterable)
+                          ? special_method(eval, iterable, "__advance__")
+                          : NULL;
+    if (advance != NULL) return run_advance(eval, n, iterable, advance);
     Object *map = iterable->kind == OBJECT_RANGE ? iterable->as.range.map : NULL;
     Object *items = iterator_of(eval, iterable, eval->at);
     if (items == NULL || !iterator_may_move(eval, items, eval->at)) return FLOW_ERROR;
