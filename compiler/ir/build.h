@@ -72,6 +72,15 @@ bool value_repeated_constant(const Value *value, int64_t *out);
 bool value_repeated_number(const Value *value, double *out);
 /* Of iota == index along a dimension, either way round: the index; NULL: it is something else. */
 Value *value_chosen_index(const Value *mask, int *dim);
+/* Of one code, with the same attributes and types of results, and as many operands. */
+bool op_alike(const Op *a, const Op *b);
+bool value_same_number(const Value *a, const Value *b); /* one value, or the same constant */
+/* What stands for a value where two are compared, as the number that a cast is of. */
+typedef const Value *ValueStandIn(const Value *value, void *context);
+/* One value, or computed alike by pure ops of what is the same; false, too, where that takes long
+ * to see. Which iteration it is computed in is not asked. NULL is the same as NULL alone, and
+ * without `stand_in` each value stands for itself. */
+bool value_same(const Value *a, const Value *b, ValueStandIn *stand_in, void *context);
 
 /* ---- combine.c: of a reduction or a scan ---- */
 

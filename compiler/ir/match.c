@@ -50,3 +50,50 @@ Value *value_chosen_index(const Value *mask, int *dim)
     *dim = (int)op_int(iota, ATTR_dim, 0);
     return operand(splat, a);
 }
+
+/* ---- what is computed twice ---- */
+
+bool op_alike(const Op *a, const Op *b)
+{
+    bool same = a->code == b->code && a->operand_count == b->operand_count &&
+                a->result_count == b->result_count && a->attr_count == b->attr_count;
+    for (int i = 0; same && i < a->result_count; i++)
+        same = a->results[i].type == b->results[i].type;
+    for (int i = 0; same && i < a->attr_count; i++) same = op_same_attr(a, b, a->attrs[i].key);
+    return same;
+}
+
+bool value_same_number(const Value *a, const Value *b)
+{
+    int64_t x, y;
+    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+}
+
+typedef struct Comparison {
+    ValueStandIn *stand_in;
+    void *context;
+    int looks; /* at pairs of values */
+} Comparison;
+
+static bool is_same(Comparison *comparison, const Value *a, const Value *b)
+{
+    enum { MOST_LOOKS = 200 };
+    if (comparison->stand_in) {
+        a = comparison->stand_in(a, comparison->context);
+        b = comparison->stand_in(b, comparison->context);
+    }
+    if (value_same_number(a, b)) return true;
+    const Op *p = a->op, *q = b->op;
+    if (!p || !q || ++comparison->looks > MOST_LOOKS || !op_has(p, PURE) || p->region_count > 0 ||
+        a->index != b->index || !op_alike(p, q))
+        return false;
+    for (int i = 0; i < p->operand_count; i++)
+        if (!is_same(comparison, p->operands[i], q->operands[i])) return false;
+    return true;
+}
+
+bool value_same(const Value *a, const Value *b, ValueStandIn *stand_in, void *context)
+{
+    Comparison comparison = {stand_in, context, 0};
+    return a && b ? is_same(&comparison, a, b) : a == b;
+}

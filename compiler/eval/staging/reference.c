@@ -337,14 +337,6 @@ typedef struct Linear { /* the sum of factors times values */
 
 static const Value *first_of(Linear *linear, const Value *value);
 
-static bool same_operand(Linear *linear, const Value *a, const Value *b)
-{
-    int64_t known, other;
-    if (value_constant(a, &known) && value_constant(b, &other))
-        return known == other && a->type == b->type;
-    return first_of(linear, a) == first_of(linear, b);
-}
-
 /* Two ops of one region that nothing stands between which may write: they read the same. */
 static bool reads_alike(const Op *earlier, const Op *later)
 {
@@ -365,11 +357,9 @@ static bool is_read(const Op *op)
 
 static bool computed_alike(Linear *linear, const Op *a, const Op *b)
 {
-    bool same = a->code == b->code && a->operand_count == b->operand_count &&
-                a->attr_count == b->attr_count && a->results[0].type == b->results[0].type;
-    for (int i = 0; same && i < a->attr_count; i++) same = attr_same(&a->attrs[i], &b->attrs[i]);
+    bool same = op_alike(a, b);
     for (int i = 0; same && i < a->operand_count; i++)
-        same = same_operand(linear, a->operands[i], b->operands[i]);
+        same = first_of(linear, a->operands[i]) == first_of(linear, b->operands[i]);
     return same && (op_has(a, PURE) || reads_alike(a, b) || reads_alike(b, a));
 }
 

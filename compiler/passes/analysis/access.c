@@ -199,30 +199,12 @@ static const Value *split_number(const Value *value, int64_t *number)
     return sums && value_constant(operand(value->op, b), number) ? operand(value->op, a) : value;
 }
 
-enum { SAME_DEPTH = 4 };
-
-/* Sums, differences and products of the same numbers, NULL among them. */
-static bool is_same_number(const Value *a, const Value *b, int depth)
-{
-    int64_t x, y;
-    if (a == b) return true;
-    if (!a || !b || a->type != b->type) return false;
-    if (value_constant(a, &x) && value_constant(b, &y)) return x == y;
-    if (!a->op || !b->op || a->op->code != b->op->code || depth == 0) return false;
-    if (a->op->code != OP_add && a->op->code != OP_sub && a->op->code != OP_mul) return false;
-    return is_same_number(operand(a->op, a), operand(b->op, a), depth - 1) &&
-           is_same_number(operand(a->op, b), operand(b->op, b), depth - 1);
-}
-
 /* ---- views that follow each other ---- */
 
 /* The same number; casts that lose nothing do not change what is a size. */
 static bool same_size(const Value *a, const Value *b)
 {
-    int64_t x, y;
-    a = value_uncast(a);
-    b = value_uncast(b);
-    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
+    return value_same_number(value_uncast(a), value_uncast(b));
 }
 
 /* How many times `size` an offset is; false: that can't be seen. */
@@ -279,7 +261,7 @@ bool access_is_apart(Op *a, Op *b)
         int64_t from, to;
         const Value *first = split_number(x.offsets[d], &from),
                     *second = split_number(y.offsets[d], &to);
-        if (is_same_number(first, second, SAME_DEPTH) && value_is_steady(x.offsets[d]) &&
+        if (value_same(first, second, NULL, NULL) && value_is_steady(x.offsets[d]) &&
             value_is_steady(y.offsets[d]) &&
             (width_ends_before(from, x.width[d], to) || width_ends_before(to, y.width[d], from)))
             return true;
@@ -287,10 +269,15 @@ bool access_is_apart(Op *a, Op *b)
     return false;
 }
 
-Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
+const Value *pointer_root(const Value *pointer)
 {
     while (pointer->op && op_has(pointer->op, ALIAS)) pointer = op_aliased(pointer->op);
-    return kernel_parameter_of(kernel, pointer);
+    return pointer;
+}
+
+Parameter *pointer_parameter(Kernel *kernel, const Value *pointer)
+{
+    return kernel_parameter_of(kernel, pointer_root(pointer));
 }
 
 const Parameter *memory_parameter(const Value *memory)

@@ -15,8 +15,6 @@
 enum {
     MOST_OPERANDS = TYPE_RANK + 3, /* the memory, the value, its indices, the mask */
     MOST_CONJUNCTS = 8,
-    DEPTH = 16,        /* of expressions that are compared */
-    MOST_LOOKS = 200,  /* at pairs of values, for two writes */
     MOST_BETWEEN = 200 /* ops between them */
 };
 
@@ -62,34 +60,17 @@ static bool negates(const Value *a, const Value *b)
 
 /* ---- whether two writes are of the same places ---- */
 
-static bool same_value(const Value *a, const Value *b, int depth, int *looks)
-{
-    if (a == b) return true;
-    const Op *p = a->op, *q = b->op;
-    if (!p || !q || p->code != q->code || depth == 0 || ++*looks > MOST_LOOKS ||
-        a->type != b->type || !op_has(p, PURE) || p->region_count > 0 ||
-        p->operand_count != q->operand_count || p->attr_count != q->attr_count ||
-        a->index != b->index)
-        return false;
-    for (int i = 0; i < p->attr_count; i++)
-        if (!attr_same(&p->attrs[i], &q->attrs[i])) return false;
-    for (int i = 0; i < p->operand_count; i++)
-        if (!same_value(p->operands[i], q->operands[i], depth - 1, looks)) return false;
-    return true;
-}
-
 static bool same_places(const Op *a, const Op *b)
 {
-    int looks = 0;
     const int first = scattered_first(a), count = a->operand_count - 1;
     if (a->operand_count != b->operand_count ||
         operand(a, value)->type != operand(b, value)->type ||
-        !same_value(operand(a, memory), operand(b, memory), DEPTH, &looks) ||
+        !value_same(operand(a, memory), operand(b, memory), NULL, NULL) ||
         !op_same_attr(a, b, ATTR_dims) || !op_same_attr(a, b, ATTR_watched) ||
         !op_same_attr(a, b, ATTR_lenient))
         return false;
     for (int i = first; i < count; i++)
-        if (!same_value(a->operands[i], b->operands[i], DEPTH, &looks)) return false;
+        if (!value_same(a->operands[i], b->operands[i], NULL, NULL)) return false;
     return true;
 }
 

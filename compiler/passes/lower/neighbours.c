@@ -30,12 +30,6 @@ static const Value *base_of(const Value *index, int64_t *number)
     return sums ? operand(op, a) : index;
 }
 
-static bool is_same(const Value *a, const Value *b)
-{
-    int64_t x, y;
-    return a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y);
-}
-
 /* Nothing from one op to a later one in the region may write the memory. */
 static bool is_unwritten(const Op *from, const Op *to, const Value *memory)
 {
@@ -57,13 +51,14 @@ static bool is_same_local(const Value *a, const Value *b)
     const Type *type = operand(x, memory)->type;
     if (type->kind != TYPE_LOCAL || operand(x, memory) != operand(y, memory)) return false;
     for (int d = 0; d < type->rank; d++)
-        if (!is_same(operand_list(x, indices)[d], operand_list(y, indices)[d])) return false;
+        if (!value_same_number(operand_list(x, indices)[d], operand_list(y, indices)[d]))
+            return false;
     return is_unwritten(x, y, operand(x, memory));
 }
 
 static bool same_index(const Value *a, const Value *b)
 {
-    return is_same(a, b) || is_same_local(a, b);
+    return value_same_number(a, b) || is_same_local(a, b);
 }
 
 static int last_dim(const Op *op)
@@ -90,11 +85,8 @@ static bool same_memory(const Value *a, const Value *b)
     if (a == b) return true;
     const Op *x = a->op, *y = b->op;
     if (!x || !y || x->code != OP_shared_view || y->code != OP_shared_view || a->type != b->type ||
-        x->operand_count != y->operand_count || !same_memory(operand(x, tile), operand(y, tile)))
+        !op_same_attr(x, y, ATTR_dims) || !same_memory(operand(x, tile), operand(y, tile)))
         return false;
-    const Attr *dims = op_attr(x, ATTR_dims), *others = op_attr(y, ATTR_dims);
-    for (int i = 0; i < dims->count; i++)
-        if (dims->integers[i] != others->integers[i]) return false;
     for (int i = operand_index(x, offsets); i < x->operand_count; i++)
         if (!same_index(x->operands[i], y->operands[i])) return false;
     return true;

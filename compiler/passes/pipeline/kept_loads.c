@@ -76,10 +76,7 @@ static bool same_value(At a, const Value *x, At b, const Value *y, int deep)
     if (known) return left == right;
     if (x == y) return !region_holds(a.loop->regions[0], value_home(x));
     const Op *p = x->op, *q = y->op;
-    if (deep == DEEPEST || !p || !q || p->code != q->code || p->code == OP_cmp ||
-        !op_has(p, ELEM) || p->operand_count != q->operand_count || p->result_count != 1 ||
-        x->type != y->type)
-        return false;
+    if (deep == DEEPEST || !p || !q || !op_has(p, ELEM) || !op_alike(p, q)) return false;
     for (int i = 0; i < p->operand_count; i++)
         if (!same_value(a, p->operands[i], b, q->operands[i], deep + 1)) return false;
     return true;

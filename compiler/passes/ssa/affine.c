@@ -231,31 +231,20 @@ static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
 
 /* ---- comparing scalars ---- */
 
-enum { MOST_LOOKS = 1000 }; /* at pairs of numbers that two are made of */
-
-static bool same_scalar_within(const Value *a, const Value *b, int depth, int *looks)
+static const Value *unwidened(const Value *value, void *context)
 {
-    int64_t x, y;
-    while (a && a->op && a->op->code == OP_cast && widens(a->op)) a = operand(a->op, a);
-    while (b && b->op && b->op->code == OP_cast && widens(b->op)) b = operand(b->op, a);
-    if (a == b) return true;
-    if (!a || !b) return value_constant(a ? a : b, &x) && x == 0;
-    if (value_constant(a, &x) && value_constant(b, &y)) return x == y;
-    if (!a->op || !b->op || a->op->code != b->op->code || depth == 0 || ++*looks > MOST_LOOKS)
-        return false;
-    const Op *p = a->op, *q = b->op;
-    if (!(op_info(p->code)->traits & ELEM) || p->operand_count != q->operand_count ||
-        p->attr_count + q->attr_count > 0)
-        return false;
-    for (int i = 0; i < p->operand_count; i++)
-        if (!same_scalar_within(p->operands[i], q->operands[i], depth - 1, looks)) return false;
-    return true;
+    (void)context;
+    while (value->op && value->op->code == OP_cast && widens(value->op))
+        value = operand(value->op, a);
+    return value;
 }
 
+/* NULL: 0. */
 static bool same_scalar(const Value *a, const Value *b)
 {
-    int looks = 0;
-    return same_scalar_within(a, b, DEPTH, &looks);
+    int64_t known;
+    if (a && b) return value_same(a, b, unwidened, NULL);
+    return a == b || (value_constant(unwidened(a ? a : b, NULL), &known) && known == 0);
 }
 
 static Value *wide(Pass *pass, Value *scalar)

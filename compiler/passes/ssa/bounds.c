@@ -14,26 +14,15 @@ typedef struct Pass {
     FactTable *facts;
 } Pass;
 
-/* Numbers of the host part are computed again in each launch. */
-static bool same_sum(const Pass *pass, const Value *a, const Value *b, int depth)
+static const Value *uncast(const Value *value, void *facts)
 {
-    int64_t x, y;
-    a = facts_uncast(pass->facts, a);
-    b = facts_uncast(pass->facts, b);
-    if (a == b || (value_constant(a, &x) && value_constant(b, &y) && x == y)) return true;
-    const Op *p = a->op, *q = b->op;
-    bool same = depth > 0 && p && q && p->code == q->code && a->type == b->type &&
-                op_info(p->code)->traits & PURE && p->attr_count == 0 && q->attr_count == 0 &&
-                p->operand_count == q->operand_count && p->operand_count > 0;
-    for (int i = 0; same && i < p->operand_count; i++)
-        same = same_sum(pass, p->operands[i], q->operands[i], depth - 1);
-    return same;
+    return facts_uncast(facts, value);
 }
 
+/* Numbers of the host part are computed again in each launch. */
 static bool same_number(const Pass *pass, const Value *a, const Value *b)
 {
-    enum { DEPTH = 6 };
-    return same_sum(pass, a, b, DEPTH);
+    return value_same(a, b, uncast, pass->facts);
 }
 
 /* The other operand of a commutative op that has a constant; NULL if it has none. */

@@ -58,14 +58,7 @@ static uint32_t hash_op(const Op *op)
 
 static bool same_op(const Op *a, const Op *b)
 {
-    if (a->code != b->code || a->result_count != b->result_count ||
-        a->attr_count != b->attr_count || !op_same_operands(a, 0, b, 0))
-        return false;
-    for (int i = 0; i < a->result_count; i++)
-        if (a->results[i].type != b->results[i].type) return false;
-    for (int i = 0; i < a->attr_count; i++)
-        if (!attr_same(&a->attrs[i], &b->attrs[i])) return false;
-    return true;
+    return op_alike(a, b) && op_same_operands(a, 0, b, 0);
 }
 
 static Known **stage_of(const Table *table, uint32_t hash)

@@ -211,17 +211,6 @@ static bool find_elements(ElementLoop *loop)
     return true;
 }
 
-static bool same_but_operands(const Op *a, const Op *b)
-{
-    if (a->code != b->code || a->operand_count != b->operand_count ||
-        a->attr_count != b->attr_count || a->result_count != 1 || b->result_count != 1 ||
-        a->results[0].type != b->results[0].type)
-        return false;
-    for (int i = 0; i < a->attr_count; i++)
-        if (!op_same_attr(a, b, a->attrs[i].key)) return false;
-    return true;
-}
-
 /* The elements' values, of which the loop has one place each. */
 static size_t slot_of(ElementLoop *loop, Value *const *values)
 {
@@ -262,7 +251,7 @@ static bool match_ops(ElementLoop *loop, Value **values)
             return false;
     for (size_t at = 0; at < first->count; at++) {
         for (int i = 1; i < loop->count; i++)
-            if (!same_but_operands(first->data[at], loop->ops[i].data[at])) return false;
+            if (!op_alike(first->data[at], loop->ops[i].data[at])) return false;
         for (int k = 0; k < first->data[at]->operand_count; k++)
             if (!match_operand(loop, at, k, values)) return false;
     }
@@ -283,7 +272,7 @@ static void match_conditions(ElementLoop *loop, Value **values)
     bool is_alike = first && first->code == OP_cmp;
     for (size_t i = 1; is_alike && i < conditions->count; i++) {
         const Op *other = conditions->data[i]->op;
-        is_alike = other && same_but_operands(first, other);
+        is_alike = other && op_alike(first, other);
         for (int k = 0; is_alike && k < first->operand_count; k++)
             is_alike = other->operands[k]->type == first->operands[k]->type;
     }
