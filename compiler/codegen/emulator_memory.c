@@ -136,7 +136,7 @@ static LLVMValueRef guard_end(Gen *gen, const Guard *guard, LLVMValueRef value)
  * checker's to find. */
 static LLVMValueRef load_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type)
 {
-    int bytes = gen_type_bytes(op->results[0].type), pieces = (bytes + 15) / 16;
+    int bytes = (int)type_bytes(op->results[0].type), pieces = (bytes + 15) / 16;
     LLVMTypeRef piece = pieces == 1 ? type : LLVMVectorType(gen->types.i8, 16);
     LLVMValueRef words[16];
     CHECK(pieces <= 16 && (pieces == 1 || bytes % 16 == 0));
@@ -160,7 +160,7 @@ LLVMValueRef emulator_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTyp
 
 static void store_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value)
 {
-    int bytes = gen_type_bytes(operand(op, value)->type), pieces = (bytes + 15) / 16;
+    int bytes = (int)type_bytes(operand(op, value)->type), pieces = (bytes + 15) / 16;
     LLVMTypeRef i128 = LLVMIntTypeInContext(gen->context, 128);
     if (pieces > 1) value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
     for (int i = 0; i < pieces; i++) {

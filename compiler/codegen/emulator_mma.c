@@ -111,7 +111,7 @@ static LLVMValueRef array_of(Gen *gen, const Op *op, int first, int count)
     for (int i = 0; i < count; i++) {
         const Value *operand = op->operands[first + i];
         LLVMBuildStore(gen->builder, gen_operand_at(gen, op, first + i),
-                       gen_offset(gen, array, (int64_t)gen_type_bytes(operand->type) * i));
+                       gen_offset(gen, array, type_bytes(operand->type) * i));
     }
     return array;
 }
@@ -187,7 +187,7 @@ void emulator_wgmma(Gen *gen, const Op *op)
         const Type *type = op->results[i].type;
         gen_define(gen, &op->results[i],
                    LLVMBuildLoad2(gen->builder, gen_type(gen, type),
-                                  gen_offset(gen, sums, (int64_t)gen_type_bytes(type) * i), ""));
+                                  gen_offset(gen, sums, type_bytes(type) * i), ""));
     }
 }
 

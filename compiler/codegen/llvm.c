@@ -63,11 +63,6 @@ LLVMTypeRef gen_type(const Gen *gen, const Type *type)
     }
 }
 
-int gen_type_bytes(const Type *type)
-{
-    return (int)dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
-}
-
 /* ---- small helpers ---- */
 
 LLVMValueRef gen_int(const Gen *gen, LLVMTypeRef type, int64_t value)

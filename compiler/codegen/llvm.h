@@ -183,7 +183,6 @@ LLVMValueRef gen_asm(Gen *gen, LLVMTypeRef result, const char *text, const char 
 /* A vector's or scalar's bits as 32-bit words and back (its size is a multiple of 4 bytes). */
 void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words);
 LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type);
-int gen_type_bytes(const Type *type);
 
 /* ---- llvm_ops.c, llvm_arith.c ---- */
 void gen_op(Gen *gen, const Op *op);

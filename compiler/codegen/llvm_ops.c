@@ -442,7 +442,7 @@ void emit_wgmma_in_flight(Gen *gen, const Op *op)
     for (int i = 0; i < op->result_count; i++) {
         LLVMValueRef sum = gen_operand_at(gen, op, i);
         LLVMValueRef ones = LLVMConstAllOnes(
-            LLVMIntTypeInContext(gen->context, (unsigned)gen_type_bytes(op->results[i].type) * 8));
+            LLVMIntTypeInContext(gen->context, (unsigned)type_bytes(op->results[i].type) * 8));
         LLVMValueRef other = LLVMBuildBitCast(gen->builder, ones, LLVMTypeOf(sum), "");
         gen_define(gen, &op->results[i],
                    early ? LLVMBuildSelect(gen->builder, early, other, sum, "") : sum);

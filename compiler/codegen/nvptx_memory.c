@@ -18,7 +18,7 @@ static int access_align(const Op *op, const Type *type)
 
 static Access access_of(const Op *op, const Type *type)
 {
-    Access it = {.bytes = gen_type_bytes(type)};
+    Access it = {.bytes = (int)type_bytes(type)};
     int align = access_align(op, type), most = it.bytes < align ? it.bytes : align;
     it.unit = most > 4 ? 4 : most;
     if (type->kind == TYPE_SCALAR) it.unit = it.bytes;

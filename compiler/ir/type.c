@@ -194,6 +194,19 @@ int64_t type_elements(const Type *type)
     return elements;
 }
 
+int64_t type_bytes(const Type *type)
+{
+    const bool is_laid_out = type->kind == TYPE_SHARED && type->layout;
+    return dtype_memory_bytes(type->dtype,
+                              is_laid_out ? layout_size(type->layout) : type_elements(type));
+}
+
+int type_words(const Type *type)
+{
+    enum { WORD = 4 };
+    return (int)((type_bytes(type) + WORD - 1) / WORD);
+}
+
 int32_t type_box_rows(const Type *tile, int64_t parts)
 {
     const int64_t all = tile->rank < 2 ? 1 : tile->shape[tile->rank - 2];

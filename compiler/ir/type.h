@@ -60,6 +60,10 @@ const Type *type_var(TypeTable *table, const Type *content);
 const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype); /* scalar, tile */
 const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *layout);
 int64_t type_elements(const Type *type); /* 1 for a scalar */
+/* In memory, of a scalar, vector or tile: of one that is laid out in shared memory with the
+ * layout's padding. */
+int64_t type_bytes(const Type *type);
+int type_words(const Type *type); /* likewise, in words of 32 bits, as registers have */
 /* The rows of each box in which TMA moves one of {slices} of a tile; 0: it cannot. */
 int32_t type_box_rows(const Type *tile, int64_t parts);
 bool type_is_scalar(const Type *type);

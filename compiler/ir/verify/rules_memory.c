@@ -297,9 +297,7 @@ bool rule_red(const Check *check)
     return require(check, value->dtype == operand_type(check, pointer)->dtype,
                    "the pointer is to another element type") &&
            require(check, has_sum(value->dtype), "there is no such sum of this element type") &&
-           require(check,
-                   (value->kind == TYPE_VECTOR ? value->count : 1) * dtype_bytes(value->dtype) <=
-                       16,
+           require(check, type_elements(value) * dtype_bytes(value->dtype) <= 16,
                    "no more than 16 bytes are added to at once") &&
            check_order(check, "relaxed release", "{order} is relaxed or release");
 }

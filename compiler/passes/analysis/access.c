@@ -16,13 +16,6 @@ bool op_is_access(const Op *op)
     return op_has(op, ACCESS);
 }
 
-int64_t type_bytes(const Type *type)
-{
-    const bool is_laid_out = type->kind == TYPE_SHARED && type->layout;
-    return dtype_memory_bytes(type->dtype,
-                              is_laid_out ? layout_size(type->layout) : type_elements(type));
-}
-
 static void find_tile_dims(Access *access)
 {
     const Attr *dims = op_attr(access->op, ATTR_dims);

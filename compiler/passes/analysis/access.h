@@ -145,6 +145,9 @@ bool store_replaces(const Op *store, const Op *load);
  * warpgroup has its own, but in sums of a product whose operands were swapped, where warpgroups
  * have columns. False: no columns can be. */
 bool tma_store_part(const Op *store, int threads, int32_t part[2]);
+/* What a pointer was before anything was added to it: a parameter's value, or an op's that makes an
+ * array, loads a pointer or chooses one. */
+const Value *pointer_root(const Value *pointer);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* Of a view; NULL: that, or not a view. */
@@ -155,8 +158,6 @@ bool op_may_change(const Op *op, const void *parameter);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */
-/* Of a tile in memory: of one that is laid out in shared memory with the layout's padding. */
-int64_t type_bytes(const Type *type);
 /* Of all shared tiles that are made in the region. */
 int64_t region_shared_bytes(Region *region);
 

@@ -49,11 +49,6 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
     return blocks;
 }
 
-static int64_t bytes_of(const Type *type)
-{
-    return dtype_memory_bytes(type->dtype, type->kind == TYPE_VECTOR ? type->count : 1);
-}
-
 /* Of each thread, or, by TMA, of the one that begins it. */
 typedef struct Moved {
     int64_t by_threads, by_tma;
@@ -63,9 +58,9 @@ static void add_bytes(Op *op, void *context)
 {
     Moved *moved = context;
     if (op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        moved->by_threads += bytes_of(op->results[0].type);
+        moved->by_threads += type_bytes(op->results[0].type);
     if (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        moved->by_threads += bytes_of(operand(op, value)->type);
+        moved->by_threads += type_bytes(operand(op, value)->type);
     if (op->code == OP_cp_async) moved->by_threads += op_int(op, ATTR_bytes, 0);
     if (op->code == OP_cp_bulk_tensor) moved->by_tma += op_int(op, ATTR_bytes, 0);
 }

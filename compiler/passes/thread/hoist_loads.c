@@ -41,14 +41,6 @@ static bool orders_global(const Op *op, const void *context)
     return op_has(op, READS | WRITES) && op->code != OP_local_base;
 }
 
-static int registers_of(const Op *load)
-{
-    enum { WORD = 4 };
-    const Type *type = load->results[0].type;
-    const int count = type->kind == TYPE_VECTOR ? type->count : 1;
-    return (int)(dtype_memory_bytes(type->dtype, count) + WORD - 1) / WORD;
-}
-
 static bool may_precede(const Op *load, const Op *barrier)
 {
     for (int i = 0; i < load->operand_count; i++)
@@ -58,7 +50,7 @@ static bool may_precede(const Op *load, const Op *barrier)
 
 static void hoist(Hoist *hoist, Op *load)
 {
-    const int registers = registers_of(load);
+    const int registers = type_words(load->results[0].type);
     if (registers > hoist->registers) return;
     for (size_t i = 0; i < hoist->barriers.count; i++) {
         Op *barrier = hoist->barriers.data[i];

@@ -5,7 +5,7 @@
  * But iterations of such loops are independent: what one loads through a pointer that the loop does
  * not store through is loaded for all first. Stores keep their order. */
 #include "passes/analysis/context.h"
-#include "passes/pass.h"
+#include "passes/analysis/access.h"
 #include "ir/op_vec.h"
 #include "target/cost.h"
 
@@ -17,11 +17,10 @@ typedef struct Interleave {
 /* What a pointer leads into: a parameter, or an array; NULL: not known. */
 static const Value *root_of(const Value *pointer)
 {
-    while (pointer->op && (pointer->op->code == OP_ptr_add || pointer->op->code == OP_ptr_cast))
-        pointer = operand(pointer->op, pointer);
+    const Value *root = pointer_root(pointer);
     const bool is_array =
-        pointer->op && (pointer->op->code == OP_local_base || pointer->op->code == OP_shared_base);
-    return !pointer->op || is_array ? pointer : NULL;
+        root->op && (root->op->code == OP_local_base || root->op->code == OP_shared_base);
+    return !root->op || is_array ? root : NULL;
 }
 
 /* An array that each iteration has for itself. */
@@ -38,13 +37,6 @@ typedef struct Body {
     int ops, words;
 } Body;
 
-static int words_of(const Type *type)
-{
-    enum { WORD = 4 };
-    const int count = type->kind == TYPE_VECTOR ? type->count : 1;
-    return (int)(dtype_memory_bytes(type->dtype, count) + WORD - 1) / WORD;
-}
-
 static bool take_access(Interleave *interleave, Body *body, Op *op)
 {
     if (!root_of(operand(op, pointer))) return false;
@@ -56,7 +48,7 @@ static bool take_access(Interleave *interleave, Body *body, Op *op)
         return true;
     }
     if (body->first_store) return false;
-    body->words += words_of(op->results[0].type);
+    body->words += type_words(op->results[0].type);
     vec_push(interleave->arena, &body->loads, op);
     return true;
 }

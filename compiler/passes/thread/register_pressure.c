@@ -10,7 +10,7 @@
  * Where that is still more than all registers, what warps compute together moves, too, and what
  * they read of memory, as long as nothing is between that may write it. So it does where ptxas ran
  * out of registers and what the loops around carry fills many. */
-#include "passes/pass.h"
+#include "passes/analysis/access.h"
 #include "ir/op_vec.h"
 
 #include <string.h>
@@ -55,8 +55,7 @@ static bool reads_memory(const Op *op)
 /* The tile in shared memory that the pointer points into, or NULL. */
 static const Op *tile_of(const Value *pointer)
 {
-    const Op *op = pointer->op;
-    while (op && (op->code == OP_ptr_add || op->code == OP_ptr_cast)) op = operand(op, pointer)->op;
+    const Op *op = pointer_root(pointer)->op;
     return op && op->code == OP_shared_base ? op : NULL;
 }
 
@@ -116,9 +115,8 @@ static void note_uses(Op *op, void *context)
 static int words_of_value(const Value *value)
 {
     const Type *type = value->type;
-    const int count = type->kind == TYPE_VECTOR ? type->count : 1;
     const int bits = type->kind == TYPE_POINTER ? 64 : dtype_bits(type->dtype);
-    return count * (bits > 32 ? 2 : 1);
+    return (int)type_elements(type) * (bits > 32 ? 2 : 1);
 }
 
 static int words_of(const Op *op)
