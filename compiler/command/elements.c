@@ -150,16 +150,6 @@ void elements_encode(DType dtype, const Element *elements, int64_t count, char *
         element_encode(dtype, elements[i], bytes + i * dtype_bytes(dtype));
 }
 
-bool value_is_number(const HostValue *value)
-{
-    return value->kind == HOST_INT || value->kind == HOST_FLOAT || value->kind == HOST_BOOL;
-}
-
-double value_number(const HostValue *number)
-{
-    return number->kind == HOST_FLOAT ? number->number : (double)number->integer;
-}
-
 bool element_of(DType dtype, const HostValue *number, Element *out)
 {
     const bool is_float = number->kind == HOST_FLOAT;

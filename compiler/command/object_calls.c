@@ -191,30 +191,13 @@ static bool pack_tensor(Packed *packed, uint32_t index)
 static bool pack_number(Packed *packed, const tile_parameter *parameter, const HostValue *value,
                         uint64_t *cell)
 {
-    DType dtype;
-    const double number = value_number(value);
-    if (!value_is_number(value)) return refuse_kind(packed, parameter->name, "a number");
-    if (parameter->kind == TILE_PARAMETER_KEY_FLOAT) {
-        memcpy(cell, &number, sizeof number);
-        return true;
-    }
-    const bool is_key = parameter->kind == TILE_PARAMETER_KEY;
+    DType dtype = parameter->kind == TILE_PARAMETER_KEY_FLOAT ? DTYPE_f64 : DTYPE_i64;
+    const bool is_key =
+        parameter->kind == TILE_PARAMETER_KEY_FLOAT || parameter->kind == TILE_PARAMETER_KEY;
     if (!is_key && !dtype_find(parameter->type, &dtype))
         return refuse(packed, DIAG_unknown_element_type, parameter->name);
-    if (!is_key && dtype_is_float(dtype)) {
-        element_encode(dtype, (Element){.f = number}, cell);
-        return true;
-    }
-    if (value->kind == HOST_FLOAT) return refuse_kind(packed, parameter->name, "an integer");
-    if (!is_key && !dtype_takes(dtype, value->integer))
-        return diag_report(packed->context->session->diags, DIAG_argument_range, packed->call->at,
-                           parameter->name, (long long)value->integer, dtype_user_name(dtype)),
-               false;
-    if (is_key)
-        *cell = (uint64_t)value->integer;
-    else
-        element_encode(dtype, (Element){.i = value->integer}, cell);
-    return true;
+    return value_encode(packed->context->session, packed->call->at, parameter->name, dtype, value,
+                        cell);
 }
 
 static bool pack_other(Packed *packed, const tile_parameter *parameter)

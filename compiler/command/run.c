@@ -145,20 +145,6 @@ static void plan_launch(Runner *runner, const HostLaunch *launch)
 
 /* ---- launching ---- */
 
-static bool refuse_kind(const Runner *runner, Span at, const Parameter *parameter,
-                        const char *wanted)
-{
-    diag_report(runner->session->diags, DIAG_argument_kind, at, parameter->name, wanted);
-    return false;
-}
-
-static bool refuse_range(const Runner *runner, Span at, const Parameter *parameter, int64_t value)
-{
-    diag_report(runner->session->diags, DIAG_argument_range, at, parameter->name, (long long)value,
-                dtype_user_name(parameter->value->type->dtype));
-    return false;
-}
-
 static bool refuse_array(const Runner *runner, Span at, const Parameter *parameter, DiagCode code)
 {
     diag_report(runner->session->diags, code, at, parameter->name);
@@ -176,13 +162,14 @@ static bool is_stride(const Kernel *kernel, int parameter)
     return false;
 }
 
-/* An integer as the call is made: another one if no size is to be larger. */
-static int64_t size_of(const Runner *runner, const HostLaunch *launch, int index)
+/* A number as the call is made: another one if no size is to be larger. */
+static HostValue number_of(const Runner *runner, const HostLaunch *launch, int index)
 {
     const char *at_most = runner->options->at_most;
-    const int64_t given = launch->arguments[index].integer,
-                  most = at_most ? strtoll(at_most, NULL, 10) : given;
-    return given <= most || is_stride(launch->kernel, index) ? given : most;
+    HostValue number = launch->arguments[index];
+    const int64_t most = at_most ? strtoll(at_most, NULL, 10) : number.integer;
+    if (number.integer > most && !is_stride(launch->kernel, index)) number.integer = most;
+    return number;
 }
 
 /* The argument's value as the kernel takes it, in `cell`. */
@@ -197,20 +184,17 @@ static bool encode_argument(const Runner *runner, const HostLaunch *launch, int 
         return true;
     }
     if (type->kind != TYPE_POINTER) {
-        if (!value_is_number(value)) return refuse_kind(runner, launch->at, parameter, "a number");
-        Element element = {.i = size_of(runner, launch, index)};
-        if (dtype_is_float(type->dtype))
-            element.f = value_number(value);
-        else if (value->kind == HOST_FLOAT)
-            return refuse_kind(runner, launch->at, parameter, "an integer");
-        else if (!dtype_takes(type->dtype, value->integer))
-            return refuse_range(runner, launch->at, parameter, value->integer);
-        element_encode(type->dtype, element, cell);
-        return true;
+        const HostValue number = number_of(runner, launch, index);
+        return value_encode(runner->session, launch->at, parameter->name, type->dtype, &number,
+                            cell);
     }
     const Tensor *tensor = kernel_tensor_of(launch->kernel, index);
     if (tensor && tensor->is_result) return true; /* its address is not known yet */
-    if (value->kind != HOST_ARRAY) return refuse_kind(runner, launch->at, parameter, "an array");
+    if (value->kind != HOST_ARRAY) {
+        diag_report(runner->session->diags, DIAG_argument_kind, launch->at, parameter->name,
+                    "an array");
+        return false;
+    }
     const Array *array = value->array;
     if (array->offset * dtype_memory_bits(array->dtype) % 8 != 0)
         return refuse_array(runner, launch->at, parameter, DIAG_argument_offset);

@@ -38,6 +38,14 @@ struct HostValue {
     void *function; /* the evaluator's own */
 };
 
+bool value_is_number(const HostValue *value); /* or a bool */
+double value_number(const HostValue *number);
+/* A number as a parameter of a kernel gets it, in the low bytes of `cell`: a bool is 0 or 1, and an
+ * integer is none that the type lacks. False: reported (DIAG_argument_kind, DIAG_argument_range).
+ */
+bool value_encode(Session *session, Span at, const char *parameter, DType dtype,
+                  const HostValue *value, uint64_t *cell);
+
 typedef enum HostStatus {
     HOST_OK,
     HOST_UNKNOWN, /* there is no such thing: not reported, the evaluator says what was asked for */

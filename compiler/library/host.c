@@ -230,42 +230,16 @@ static void print(Host *host, const char *text, size_t length)
 
 /* ---- launches ---- */
 
-static bool refuse_kind(const Library *library, Span at, const Parameter *parameter,
-                        const char *wanted)
-{
-    diag_report(library->session->diags, DIAG_argument_kind, at, parameter->name, wanted);
-    return false;
-}
-
-static bool encode_number(const Library *library, Span at, const Parameter *parameter,
-                          const HostValue *value, uint64_t *cell)
-{
-    const DType dtype = parameter->value->type->dtype;
-    const bool is_float = value->kind == HOST_FLOAT;
-    if (!is_float && value->kind != HOST_INT && value->kind != HOST_BOOL)
-        return refuse_kind(library, at, parameter, "a number");
-    if (dtype_is_float(dtype)) {
-        *cell = dtype_encode(dtype, is_float ? value->number : (double)value->integer);
-        return true;
-    }
-    if (dtype == DTYPE_b1) { /* a GPU looks at the lowest bit alone */
-        *cell = is_float ? value->number != 0 : value->integer != 0;
-        return true;
-    }
-    if (is_float) return refuse_kind(library, at, parameter, "an integer");
-    *cell = (uint64_t)value->integer;
-    if (dtype_takes(dtype, value->integer)) return true;
-    diag_report(library->session->diags, DIAG_argument_range, at, parameter->name,
-                (long long)value->integer, dtype_user_name(dtype));
-    return false;
-}
-
 static bool check_array(const Library *library, const HostLaunch *launch, int index)
 {
     const Parameter *parameter = &launch->kernel->parameters[index];
     const HostValue *value = &launch->arguments[index];
     const DType wanted = parameter->value->type->dtype;
-    if (value->kind != HOST_ARRAY) return refuse_kind(library, launch->at, parameter, "an array");
+    if (value->kind != HOST_ARRAY) {
+        diag_report(library->session->diags, DIAG_argument_kind, launch->at, parameter->name,
+                    "an array");
+        return false;
+    }
     const HostArray *is = &((const Shadow *)value->array)->is;
     /* the evaluator has looked at a tensor; a pointer to bytes takes any array */
     if (kernel_tensor_of(launch->kernel, index) || wanted == DTYPE_u8 ||
@@ -288,7 +262,8 @@ static bool encode_argument(const Library *library, const HostLaunch *launch, in
         return true;
     }
     if (parameter->value->type->kind != TYPE_POINTER)
-        return encode_number(library, launch->at, parameter, value, cell);
+        return value_encode(library->session, launch->at, parameter->name,
+                            parameter->value->type->dtype, value, cell);
     if (tensor && tensor->is_result) return true;
     /* None for an array is one that nobody looks at */
     return check_array(library, launch, index);

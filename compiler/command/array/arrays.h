@@ -68,8 +68,6 @@ void element_encode(DType dtype, Element element, void *bytes);
 /* As Python writes integers and bools; floats with 9 digits. */
 enum { ELEMENT_TEXT = 32 };
 void element_text(DType dtype, Element element, char text[ELEMENT_TEXT]);
-bool value_is_number(const HostValue *value); /* or a bool */
-double value_number(const HostValue *number);
 /* A number as an array of that type has it, floats in arrays of integers toward zero. False: the
  * integers of the type do not have it. */
 bool element_of(DType dtype, const HostValue *number, Element *out);
