@@ -28,16 +28,20 @@ static bool same_elements(const Op *a, const Op *b)
            a->parent == b->parent;
 }
 
-/* All that is done to the same memory is done there, by the same block. */
-static bool is_alone(const OpVec *effects, const Op *sum)
+/* Pointers with memory to which more is done than sums of the same elements, by the same block. */
+static Map find_mixed(Arena *arena, const OpVec *effects)
 {
-    const Value *pointer = view_pointer(sum);
+    Map mixed = {0}, sums = {0};
     for (size_t i = 0; i < effects->count; i++) {
-        const Op *other = effects->data[i];
-        const bool same = view_pointer(other) == pointer;
-        if (same && (other->code != OP_atomic || !same_elements(sum, other))) return false;
+        Op *effect = effects->data[i];
+        const Value *pointer = view_pointer(effect);
+        const Op *first = map_get(&sums, pointer);
+        if (effect->code != OP_atomic || (first && !same_elements(first, effect)))
+            map_set(arena, &mixed, pointer, effect);
+        else if (!first)
+            map_set(arena, &sums, pointer, effect);
     }
-    return !pointer->op;
+    return mixed;
 }
 
 /* The tile's offsets, which indices of elements are made of; and which dimensions it spans. */
@@ -154,10 +158,12 @@ void settle_sums(Grad *grad, Op *launch)
 {
     OpVec apart = {0};
     const OpVec effects = effects_of(grad, launch);
+    const Map mixed = find_mixed(grad->arena, &effects);
     for (size_t i = 0; i < effects.count; i++) {
         Op *sum = effects.data[i];
+        const Value *pointer = view_pointer(sum);
         Coordinates all = {0};
-        if (sum->code == OP_atomic && is_alone(&effects, sum) &&
+        if (sum->code == OP_atomic && !pointer->op && !map_has(&mixed, pointer) &&
             find_coordinates(grad, launch, sum, &all) && adds_apart(sum, &all))
             vec_push(grad->arena, &apart, sum);
     }
