@@ -113,7 +113,7 @@ static bool host_target_make(Codegen *codegen)
 
 /* ---- the code generator ---- */
 
-GenTypes gen_types_new(LLVMContextRef context)
+static GenTypes gen_types_new(LLVMContextRef context)
 {
     return (GenTypes){
         .nothing = LLVMVoidTypeInContext(context),

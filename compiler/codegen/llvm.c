@@ -160,16 +160,6 @@ LLVMValueRef gen_asm(Gen *gen, LLVMTypeRef result, const char *text, const char 
     return LLVMBuildCall2(gen->builder, function, code, arguments, (unsigned)count, "");
 }
 
-void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words)
-{
-    LLVMTypeRef type =
-        count == 1 ? gen->types.i32 : LLVMVectorType(gen->types.i32, (unsigned)count);
-    LLVMValueRef whole = gen_bitcast(gen, value, type);
-    for (int i = 0; i < count; i++)
-        words[i] =
-            count == 1 ? whole : LLVMBuildExtractElement(gen->builder, whole, gen_i32(gen, i), "");
-}
-
 LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type)
 {
     if (count == 1) return gen_bitcast(gen, words[0], type);

@@ -114,9 +114,6 @@ typedef struct NvptxTarget {
     LLVMTargetMachineRef machine;
 } NvptxTarget;
 
-/* ---- codegen.c ---- */
-GenTypes gen_types_new(LLVMContextRef context);
-
 /* ---- module.c ---- */
 /* An empty module for the host, with its triple and data layout. */
 LLVMModuleRef host_module_new(Codegen *codegen, const char *name);
@@ -180,8 +177,7 @@ LLVMValueRef gen_offset(Gen *gen, LLVMValueRef pointer, int64_t bytes);
 /* Inline assembly, `constraints` as LLVM has them. */
 LLVMValueRef gen_asm(Gen *gen, LLVMTypeRef result, const char *text, const char *constraints,
                      bool has_effects, int count, LLVMValueRef *arguments);
-/* A vector's or scalar's bits as 32-bit words and back (its size is a multiple of 4 bytes). */
-void gen_words(Gen *gen, LLVMValueRef value, int count, LLVMValueRef *words);
+/* A vector or scalar from its bits, words of one type. */
 LLVMValueRef gen_from_words(Gen *gen, int count, LLVMValueRef *words, LLVMTypeRef type);
 
 /* ---- llvm_ops.c, llvm_arith.c ---- */
@@ -257,9 +253,6 @@ typedef struct Wgmma {
     const Attr *left, *right;     /* left NULL: a is in registers */
 } Wgmma;
 Wgmma wgmma_of(const Op *op);
-/* The loop that carries the op's sums from zero on, for it alone: what they begin as need not be
- * anywhere. NULL: none, or it may have no iteration. */
-const Op *wgmma_first_of(const Op *op);
 /* The value is such a beginning, or what the loop carries, and nobody needs it. */
 bool wgmma_ignores(const Value *value);
 /* The constant bits of the descriptor that {left} or {right} is, and where a part begins. */

@@ -46,7 +46,9 @@ static bool runs(const Op *loop)
            value_constant(operand(loop, end), &end) && begin < end;
 }
 
-const Op *wgmma_first_of(const Op *op)
+/* The loop that carries the op's sums from zero on, for it alone: what they begin as need not be
+ * anywhere. NULL: none, or it may have no iteration. */
+static const Op *wgmma_first_of(const Op *op)
 {
     const Op *loop = op->parent->parent;
     if (op->code != OP_wgmma || !loop || loop->code != OP_for || !runs(loop)) return NULL;

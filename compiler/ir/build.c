@@ -440,7 +440,8 @@ const Attr *op_attr(const Op *op, AttrKey key)
     return NULL;
 }
 
-bool attr_same(const Attr *a, const Attr *b)
+/* The same key and value, or both NULL. */
+static bool attr_same(const Attr *a, const Attr *b)
 {
     if (!a || !b) return a == b;
     if (a->key != b->key || a->count != b->count) return false;

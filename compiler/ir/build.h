@@ -51,7 +51,6 @@ void op_drop_attr(Op *op, AttrKey key); /* if it has one */
 void op_keep_attr(Op *op, const Op *from, AttrKey key);
 void op_keep_attrs(Op *op, const Op *from);     /* all of them, in place of its own */
 const Attr *op_attr(const Op *op, AttrKey key); /* NULL if absent */
-bool attr_same(const Attr *a, const Attr *b);   /* the same key and value, or both NULL */
 bool op_same_attr(const Op *a, const Op *b, AttrKey key);
 int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
 unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */
@@ -156,8 +155,7 @@ Value *value_on_host(Builder *builder, Value *value, Map *copied);
 /* ---- uses.c ---- */
 
 void op_set_operand(Op *op, int index, Value *value);
-void op_set_operands(Op *op, int count, Value *const *operands); /* more or fewer than it had */
-void op_add_operands(Op *op, int count, Value *const *values);   /* behind those that it has */
+void op_add_operands(Op *op, int count, Value *const *values); /* behind those that it has */
 void op_remove_operand(Op *op, int index);
 /* Every use of `value` becomes one of `other`. */
 void value_replace(Value *value, Value *other);

@@ -47,7 +47,8 @@ void op_set_operand(Op *op, int index, Value *value)
     link_use(op, index);
 }
 
-void op_set_operands(Op *op, int count, Value *const *operands)
+/* More or fewer than it had. */
+static void op_set_operands(Op *op, int count, Value *const *operands)
 {
     Arena *arena = op->parent->kernel->ops;
     uses_drop(op);

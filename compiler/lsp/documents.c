@@ -6,7 +6,7 @@
 
 enum { LARGEST_TEXT = 16 << 20 };
 
-Document *document_find(const Server *server, const char *uri)
+static Document *document_find(const Server *server, const char *uri)
 {
     for (Document *document = server->documents; document != NULL; document = document->next)
         if (strcmp(document->uri, uri) == 0) return document;

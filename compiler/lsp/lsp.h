@@ -54,7 +54,6 @@ typedef enum Encoding { ENCODING_UTF16, ENCODING_UTF8 } Encoding;
 
 /* Out of range: the end of the line, or of the text. */
 uint32_t position_to_offset(const Source *source, Encoding encoding, const json_t *position);
-json_t *position_from_offset(const Source *source, Encoding encoding, uint32_t offset);
 /* So many units the first bytes of a text are. */
 uint32_t text_units(Encoding encoding, const char *text, size_t bytes);
 json_t *range_from_span(Encoding encoding, Span span);
@@ -106,8 +105,6 @@ struct Symbols {
 Symbols *symbols_of(Arena *arena, Interner *names, const Module *module);
 /* The name at an offset, or that ends there; NULL: none. */
 const NameUse *symbols_at(const Symbols *symbols, uint32_t offset);
-/* The innermost block that has the offset in its text. */
-Block *symbols_block_at(const Symbols *symbols, uint32_t offset);
 /* The name as the block sees it; NULL: it is bound nowhere. */
 LocalName *block_find(const Block *block, Name name);
 /* The name itself in a definition, parameter, import, ... */
@@ -165,7 +162,6 @@ typedef struct Document {
     struct Document *next;
 } Document;
 
-Document *document_find(const Server *server, const char *uri);
 const Analysis *document_tree(Document *document);
 void document_free(Document *document);
 

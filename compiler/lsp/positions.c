@@ -54,7 +54,7 @@ uint32_t text_units(Encoding encoding, const char *text, size_t bytes)
     return count;
 }
 
-json_t *position_from_offset(const Source *source, Encoding encoding, uint32_t offset)
+static json_t *position_from_offset(const Source *source, Encoding encoding, uint32_t offset)
 {
     if (offset > source->length) offset = (uint32_t)source->length;
     const uint32_t line = source_location(source, offset).line - 1;

@@ -487,13 +487,3 @@ const NameUse *symbols_at(const Symbols *symbols, uint32_t offset)
     }
     return NULL;
 }
-
-Block *symbols_block_at(const Symbols *symbols, uint32_t offset)
-{
-    Block *found = symbols->blocks.data[0];
-    for (size_t i = 1; i < symbols->blocks.count; i++) {
-        Block *block = symbols->blocks.data[i];
-        if (block->node->span.begin <= offset && offset <= block->node->span.end) found = block;
-    }
-    return found;
-}

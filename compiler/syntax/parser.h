@@ -138,7 +138,6 @@ void parser_out_of_stack(Parser *parser);
 
 /* ---- token.c ---- */
 
-const char *token_kind_name(int kind);
 const char *token_describe(const Parser *parser, Token token);
 const char *expected_describe(const Parser *parser, Token token, const bool *expected,
                               int kind_count);

@@ -7,7 +7,7 @@
 
 enum { SHOWN_EXPECTED = 5, SHOWN_TEXT = 24, KIND_LIMIT = 256 };
 
-const char *token_kind_name(int kind)
+static const char *token_kind_name(int kind)
 {
     static const char *const names[] = {
         [0] = "the end of the file",

@@ -40,25 +40,12 @@ int64_t cost_cycles(const Target *target, CostUnit unit, int64_t work)
     return row ? ratio_up(work * CYCLES, row->work) : 0;
 }
 
-int64_t cost_launch_ns(int64_t blocks)
-{
-    enum { PS = 1000 };
-    return COST_LAUNCH_NS + blocks * COST_BLOCK_START_PS / PS;
-}
-
 int cost_registers_per_thread(const Target *target, int warps, int blocks)
 {
     const int each = (int)ratio_up((int64_t)warps * blocks, target->partitions),
               all = target->registers / target->partitions / WARP_SIZE / each,
               dealt = all / target->register_unit * target->register_unit;
     return dealt < target->registers_per_thread ? dealt : target->registers_per_thread;
-}
-
-/* Each block's reserved bytes are beside what one block at most may have and its own. */
-int64_t cost_shared_bytes(const Target *target, int blocks)
-{
-    const int64_t all = target->shared_bytes + target->shared_reserved;
-    return all / blocks - target->shared_reserved;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -77,7 +64,7 @@ int cost_blocks_per_sm(const Target *target, int warps, int registers, int64_t s
     return (int)least(blocks, all / (shared_bytes + target->shared_reserved));
 }
 
-int64_t cost_blocks_at_a_time(const Target *target, int per_sm)
+static int64_t cost_blocks_at_a_time(const Target *target, int per_sm)
 {
     return (int64_t)target->sm_count * per_sm;
 }

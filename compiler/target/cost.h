@@ -30,19 +30,14 @@ int cost_latency(const Target *target, CostUnit unit);
 /* Cycles, rounded up, for which a multiprocessor's unit is busy with so much of the unit's work
  * (bytes, f16 operations, results: cost.def says which); 0: the target has no such unit. */
 int64_t cost_cycles(const Target *target, CostUnit unit, int64_t work);
-/* Nanoseconds of a launch of so many blocks beside what they do. */
-int64_t cost_launch_ns(int64_t blocks);
 
 /* Registers that each thread may have where `blocks` blocks of `warps`
  * warps share a multiprocessor. Its partitions have whole warps. */
 int cost_registers_per_thread(const Target *target, int warps, int blocks);
-/* Bytes of shared memory that each of `blocks` blocks may have on a multiprocessor. */
-int64_t cost_shared_bytes(const Target *target, int blocks);
 /* Blocks that a multiprocessor runs at a time, of so many warps, registers a thread and bytes of
  * shared memory. */
 int cost_blocks_per_sm(const Target *target, int warps, int registers, int64_t shared_bytes);
-/* Blocks that the whole GPU runs at a time, and how many times it fills with `blocks` of them. */
-int64_t cost_blocks_at_a_time(const Target *target, int per_sm);
+/* How many times `blocks` blocks fill the whole GPU, which runs `per_sm` on each multiprocessor. */
 int64_t cost_waves(const Target *target, int64_t blocks, int per_sm);
 
 #endif

@@ -27,14 +27,6 @@ static void test_registers(void **state)
     assert_int_equal(cost_registers_per_thread(hopper(), 8, 2), 128);
 }
 
-static void test_shared(void **state)
-{
-    (void)state;
-    assert_int_equal(cost_shared_bytes(hopper(), 1), 227 * 1024);
-    assert_int_equal(cost_shared_bytes(hopper(), 2), 113 * 1024);
-    assert_int_equal(cost_shared_bytes(target_find("sm_80"), 1), 163 * 1024);
-}
-
 static void test_blocks(void **state)
 {
     (void)state;
@@ -91,9 +83,9 @@ static void test_measurements(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registers), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_blocks),    cmocka_unit_test(test_waves),
-        cmocka_unit_test(test_units),     cmocka_unit_test(test_measurements)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers),
+                                       cmocka_unit_test(test_blocks), cmocka_unit_test(test_waves),
+                                       cmocka_unit_test(test_units),
+                                       cmocka_unit_test(test_measurements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

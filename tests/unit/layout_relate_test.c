@@ -312,25 +312,6 @@ static void test_transpose(void **state)
     }
 }
 
-static void test_resize(void **state)
-{
-    Fixture *fixture = *state;
-    for (int i = 0; i < 100; i++) {
-        int32_t shape[2], other[2];
-        random_shape(fixture, 2, shape);
-        random_shape(fixture, 2, other);
-        const Layout *layout = random_layout(fixture, 2, shape);
-        const Layout *resized = layout_resize(fixture->table, layout, other);
-        check_covers(resized);
-        assert_memory_equal(resized->shape, other, sizeof other);
-    }
-    const int order[] = {1, 0};
-    const Layout *large = layout_blocked(fixture->table, 2, (int32_t[]){64, 64}, order, 8, 4);
-    const Layout *small = layout_blocked(fixture->table, 2, (int32_t[]){32, 64}, order, 8, 4);
-    assert_ptr_equal(layout_resize(fixture->table, large, small->shape), small);
-    assert_ptr_equal(layout_resize(fixture->table, small, large->shape), large);
-}
-
 /* ---- vectors and ldmatrix ---- */
 
 static void test_shared_vector(void **state)
@@ -536,7 +517,6 @@ int main(void)
         TEST(test_warp_parts),
         TEST(test_reshape),
         TEST(test_transpose),
-        TEST(test_resize),
         TEST(test_shared_vector),
         TEST(test_ldmatrix),
         TEST(test_ldmatrix_refuses),

@@ -507,29 +507,6 @@ static void test_read_refuses(void **state)
     assert_string_equal(at, "black [4]}");
 }
 
-static void test_draw(void **state)
-{
-    Fixture *fixture = *state;
-    const int order[] = {1, 0};
-    Buf text = {0};
-    layout_draw(layout_blocked(fixture->table, 2, (int32_t[]){2, 4}, order, 2, 1), &text);
-    assert_string_equal(text.data,
-                        "thread:register, the first of 8 threads that hold each element\n"
-                        "0:0 0:1 1:0 1:1\n"
-                        "2:0 2:1 3:0 3:1\n");
-    buf_free(&text);
-    layout_draw(layout_row_major(fixture->table, 2, (int32_t[]){3, 4}, order), &text);
-    assert_string_equal(text.data, "offset\n 0  1  2  3\n 4  5  6  7\n 8  9 10 11\n");
-    buf_free(&text);
-    layout_draw(layout_row_major(fixture->table, 0, NULL, order), &text);
-    assert_string_equal(text.data, "offset\n0\n");
-    buf_free(&text);
-    layout_draw(layout_row_major(fixture->table, 3, (int32_t[]){2, 1, 2}, (const int[]){2, 1, 0}),
-                &text);
-    assert_string_equal(text.data, "offset\n[0]:\n0 1\n[1]:\n2 3\n");
-    buf_free(&text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,7 +533,6 @@ int main(void)
         TEST(test_print_reads_back),
         TEST(test_print_form),
         TEST(test_read_refuses),
-        TEST(test_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

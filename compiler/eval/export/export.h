@@ -170,7 +170,6 @@ bool stage_named(Eval *eval, Specialisation *specialisation, Name name, bool is_
 
 /* ---- kernel.c ---- */
 
-Object *kernel_attribute(Eval *eval, const char *name);
 bool kernel_warps(Eval *eval, int64_t *out); /* 1 to 32; false: reported */
 /* Stages it under a symbol, if it is not yet. False: reported. */
 bool specialisation_stage(Eval *eval, Specialisation *specialisation, Name export_name,
@@ -281,7 +280,6 @@ bool tensor_declare(Eval *eval, Name name, Object *type, Span at);
 bool object_is_tensor(const Object *object); /* an array, or what stands for one */
 /* False: reported. */
 bool tensor_spec(Eval *eval, Object *object, Name name, Span at, TensorSpec *out);
-bool spec_is_packed(const TensorSpec *spec);
 void spec_unpack(TensorSpec *spec, DType wanted, const Object *extent);
 /* The part of a specialisation that a tensor makes: (dtype, shape, strides), None where it is not
  * part of it. `given` NULL: nothing is known. NULL: reported. */

@@ -76,7 +76,7 @@ Value *stage_on_host(Eval *eval, Value *value, const char *wanted)
     return eval->staging->launch != NULL ? copy_to_host(&copy, value) : value;
 }
 
-Object *kernel_attribute(Eval *eval, const char *name)
+static Object *kernel_attribute(Eval *eval, const char *name)
 {
     Instance *attributes = eval->staging->attributes->as.instance;
     Binding *binding =

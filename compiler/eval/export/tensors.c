@@ -81,7 +81,7 @@ static bool pack(Eval *eval, TensorSpec *spec, Span at)
     return true;
 }
 
-bool spec_is_packed(const TensorSpec *spec)
+static bool spec_is_packed(const TensorSpec *spec)
 {
     int64_t stride = 1;
     for (int i = 0; i < spec->rank; i++)

@@ -159,8 +159,9 @@ static bool bind_rest(Binder *binder, uint32_t count)
     return binder->parameters->kwarg == NULL || bind_one(binder, binder->parameters->kwarg, extra);
 }
 
-bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments,
-                    Scope *scope)
+/* Binds the arguments to the parameters of a function in `scope`. */
+static bool bind_arguments(Eval *eval, const Function *function, Object *self,
+                           const Arguments *arguments, Scope *scope)
 {
     Binder binder = {eval,
                      function,

@@ -439,7 +439,7 @@ Object *operate_in_place(Eval *eval, Operator op, Object *left, Object *right, S
     return is_done ? result : operate_binary(eval, op, left, right, at);
 }
 
-Object *operate_not(Eval *eval, Object *operand, Span at)
+static Object *operate_not(Eval *eval, Object *operand, Span at)
 {
     if ((operand = object_condition(eval, operand)) == NULL) return NULL;
     if (object_is_staged(operand)) return eval->ops->stage_unary(eval, OPERATOR_Not, operand, at);

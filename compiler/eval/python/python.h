@@ -32,9 +32,6 @@ Object *call_object(Eval *eval, Object *callee, const Arguments *arguments);
 Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments);
 Object *call_simple(Eval *eval, Object *callee, int count, Object *const *positional, Span at);
 Object *call_function(Eval *eval, Object *function, Object *self, const Arguments *arguments);
-/* Binds the arguments to the parameters of a function in `scope`. */
-bool bind_arguments(Eval *eval, const Function *function, Object *self, const Arguments *arguments,
-                    Scope *scope);
 
 /* ---- definition.c ---- */
 
@@ -194,7 +191,6 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at);
 Object *operate_compare(Eval *eval, Operator op, Object *left, Object *right, Span at);
 /* Reports that the operands have no such operator; NULL. */
 Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span at);
-Object *operate_not(Eval *eval, Object *operand, Span at);
 
 /* ---- raise.c ---- */
 

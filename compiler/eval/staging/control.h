@@ -75,9 +75,6 @@ Flow stage_rest(Eval *eval, FlowWork *work, void *context);
 Flow finish_loop(Eval *eval, Flow flow, Nodes orelse, const MaskedLoop *masked);
 /* The result of a call whose body ended in `flow`. NULL: reported. */
 Object *call_result(Eval *eval, Flow flow, Span at);
-/* Whether a `return` leaves the kernel. */
-bool return_exits(const Eval *eval, const Node *node);
-void exit_take(Eval *eval, Span at);
 /* At the end of a call: the caller's frame notes who left the kernel in it. False: reported. */
 bool exits_tell(Eval *eval, Span at);
 /* Behind a statement with a call in which some left the kernel (jump.c), which ended in `flow`:
@@ -172,7 +169,6 @@ bool masked_narrow(Eval *eval, Object *test, Span at);
 /* An `if` whose test is a tile: both ways are evaluated, under masks. */
 Flow stage_masked(Eval *eval, Object *test, const Nodes bodies[2]);
 Object *masked_choice(Eval *eval, const NodeIfExp *node, Object *test);
-Object *masked_right(Eval *eval, Operator op, Object *left, const Node *right);
 /* Masks: NULL is all iterations. a where the mask is true, else b; of tuples part by part. */
 Value *masked_both(Eval *eval, Value *a, Value *b);
 Value *masked_either(Eval *eval, Value *a, Value *b);

@@ -164,13 +164,14 @@ static bool is_own_statement(const Frame *frame, const Node *node)
     return false;
 }
 
-bool return_exits(const Eval *eval, const Node *node)
+/* Whether a `return` leaves the kernel. */
+static bool return_exits(const Eval *eval, const Node *node)
 {
     return eval->frame->is_procedure && NODE_AS(Return, node)->value == NULL &&
            !is_own_statement(eval->frame, node);
 }
 
-void exit_take(Eval *eval, Span at)
+static void exit_take(Eval *eval, Span at)
 {
     binding_put(eval, &frame_jumps(eval)->exited, eval->yes, at);
 }

@@ -359,7 +359,7 @@ Object *masked_choice(Eval *eval, const NodeIfExp *node, Object *test)
 }
 
 /* The right side of `and` or `or`, for the iterations that the left one leaves open. */
-Object *masked_right(Eval *eval, Operator op, Object *left, const Node *right)
+static Object *masked_right(Eval *eval, Operator op, Object *left, const Node *right)
 {
     if (!masked_differ(eval, left)) return eval_expr(eval, right);
     Value *condition = masked_condition(eval, left, eval->at);

@@ -76,7 +76,9 @@ Object *core_set_variable(Eval *eval, const Bound *bound)
 
 /* ---- arguments ---- */
 
-Object *annotation_value(Eval *eval, const Function *function, const Node *annotation)
+/* What a name stands for as an annotation, in silence; NULL: it is no name, or stands for nothing.
+ */
+static Object *annotation_value(Eval *eval, const Function *function, const Node *annotation)
 {
     if (annotation == NULL || (annotation->kind != NODE_Name && annotation->kind != NODE_Attribute))
         return NULL;

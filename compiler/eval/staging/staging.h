@@ -138,9 +138,6 @@ Object *declared_value(Eval *eval, const NodeAnnAssign *node, Object *value);
 
 /* ---- reference.c ---- */
 
-/* What a name stands for as an annotation, in silence; NULL: it is no name, or stands for nothing.
- */
-Object *annotation_value(Eval *eval, const Function *function, const Node *annotation);
 /* Whether it is a library's own object with memory in its attribute of this name. */
 bool holds_memory(Eval *eval, const Object *object);
 Name memory_name(Eval *eval);

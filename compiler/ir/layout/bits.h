@@ -23,11 +23,8 @@ int layout_index_bits(const Layout *layout); /* of all axes together */
 /* Coordinates within the block <-> vector. */
 uint64_t layout_pack(const Layout *layout, const int32_t *coordinates);
 void layout_unpack(const Layout *layout, uint64_t vector, int32_t *coordinates);
-/* All basis vectors added in order; input i is basis[i]. */
-void layout_solver(const Layout *layout, Solver *solver);
-/* Which index repeat this is, dimension 0 slowest, and back. */
+/* Which index repeat this is, dimension 0 slowest. */
 int layout_repeat_index(const Layout *layout, const int32_t *repeats);
-void layout_repeat_split(const Layout *layout, int index, int32_t *repeats);
 
 typedef struct Holder {
     int reg, lane, warp;

@@ -202,39 +202,6 @@ const Layout *layout_gathered(LayoutTable *table, const Layout *combined, const 
     return layout_intern(table, &to);
 }
 
-/* ---- resize ---- */
-
-/* The register bit that alone holds the upper half of the block along `dim`; -1 if there is none.
- */
-static int find_upper_half(const Layout *layout, int dim)
-{
-    int found = -1, half = layout->block[dim] / 2;
-    for (int i = 0; i < layout_index_bits(layout); i++) {
-        if ((layout->basis[i][dim] & half) == 0) continue;
-        if (found >= 0 || i >= layout->bits[LAYOUT_REGISTER]) return -1;
-        for (int d = 0; d < layout->rank; d++)
-            if (layout->basis[i][d] != (d == dim ? half : 0)) return -1;
-        found = i;
-    }
-    return found;
-}
-
-/* Register bits that would hold nothing but padding are dropped. */
-const Layout *layout_resize(LayoutTable *table, const Layout *layout, const int32_t *shape)
-{
-    Layout to = *layout;
-    for (int d = 0; d < layout->rank; d++) {
-        to.shape[d] = shape[d];
-        while (to.block[d] / 2 >= shape[d]) {
-            int bit = find_upper_half(&to, d);
-            if (bit < 0) break;
-            remove_bit(&to, LAYOUT_REGISTER, bit);
-            to.block[d] /= 2;
-        }
-    }
-    return layout_intern(table, &to);
-}
-
 /* Whether the bit moves within one part, or from part to part. */
 static bool stays_inside(const Layout *layout, int bit, const int32_t *shape, bool *fits)
 {

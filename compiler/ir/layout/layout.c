@@ -81,7 +81,8 @@ void layout_unpack(const Layout *layout, uint64_t vector, int32_t *coordinates)
     }
 }
 
-void layout_solver(const Layout *layout, Solver *solver)
+/* All basis vectors added in order; input i is basis[i]. */
+static void layout_solver(const Layout *layout, Solver *solver)
 {
     memset(solver, 0, sizeof *solver);
     for (int i = 0; i < layout_index_bits(layout); i++)
@@ -95,7 +96,7 @@ int layout_repeat_index(const Layout *layout, const int32_t *repeats)
     return index;
 }
 
-void layout_repeat_split(const Layout *layout, int index, int32_t *repeats)
+static void layout_repeat_split(const Layout *layout, int index, int32_t *repeats)
 {
     for (int d = layout->rank - 1; d >= 0; d--) {
         repeats[d] = index % layout->repeat[d];

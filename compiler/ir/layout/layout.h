@@ -139,8 +139,6 @@ const Layout *layout_whole(LayoutTable *table, const Layout *part, const int32_t
  * NULL: its elements do not lie, from where it starts, as those of a tile of its own. */
 const Layout *layout_view(LayoutTable *table, const Layout *whole, int rank, const int64_t *dims,
                           const int64_t *shape, const int64_t *multiples);
-const Layout *layout_resize(LayoutTable *table, const Layout *layout,
-                            const int32_t *shape); /* same block, another shape */
 
 /* ---- relating ---- */
 typedef enum Conversion {
@@ -196,7 +194,5 @@ LayoutBoxes layout_boxes(const Layout *shared, int element_bits);
 void layout_print(const Layout *layout, Buf *out);
 /* Reads what layout_print wrote, from *text on; NULL with *text at the fault. */
 const Layout *layout_read(LayoutTable *table, const char **text);
-/* A picture: the grid of a 2-D tile with thread:register in each cell. */
-void layout_draw(const Layout *layout, Buf *out);
 
 #endif

@@ -92,7 +92,9 @@ void find_dependent(Grad *grad, Region *region)
 
 /* ---- memory that moves ---- */
 
-const Op *allocation_of(const Op *op)
+/* What made the shared memory, or threads' own, that an op reads or writes; NULL: it is of neither.
+ */
+static const Op *allocation_of(const Op *op)
 {
     for (int i = 0; i < op->operand_count; i++) {
         const Value *memory = op->operands[i];

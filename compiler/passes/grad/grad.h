@@ -171,9 +171,6 @@ void find_rewritten(Grad *grad, Region *host);
 
 void find_dependent(Grad *grad, Region *region);
 void find_moving(Grad *grad, Region *region);
-/* What made the shared memory, or threads' own, that an op reads or writes; NULL: it is of neither.
- */
-const Op *allocation_of(const Op *op);
 
 /* ---- dead.c ---- */
 
