@@ -225,6 +225,12 @@ Op *multi_buffer_leave_in_flight(const Pipeline *pipeline)
 
 /* ---- by threads that compute ---- */
 
+/* Iterations that copies are ahead of their use. */
+static int distance_of(const Pipeline *pipeline)
+{
+    return pipeline->stages - (pipeline->open ? 2 : 1);
+}
+
 Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                       Value *const filled[2], Value *which, const Region *region, Map *map)
 {
@@ -266,7 +272,8 @@ static Value *has_iteration_ahead(const Pipeline *pipeline, Builder *builder, Va
 {
     const Op *loop = pipeline->loop;
     Builder outside = builder_before(pipeline->loop);
-    Value *limit = loop_ahead(&outside, operand(loop, end), operand(loop, step), -pipeline->ahead);
+    Value *limit =
+        loop_ahead(&outside, operand(loop, end), operand(loop, step), -distance_of(pipeline));
     return build_cmp(builder, "lt", index, limit);
 }
 
@@ -277,7 +284,7 @@ static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *i
     const Op *loop = pipeline->loop;
     const bool by_threads = pipeline->filling == FILLED_BY_THREADS,
                counts_down = by_threads && index == loop->regions[0]->arguments[0] &&
-                             loop_counts_to(loop, operand(loop, begin), -pipeline->ahead);
+                             loop_counts_to(loop, operand(loop, begin), -distance_of(pipeline));
     Value *exists = counts_down ? has_iteration_ahead(pipeline, builder, index) : NULL;
     Value *later = loop_ahead(builder, index, operand(loop, step), iterations);
     if (!exists) exists = loop_has_iteration(loop, builder, index, iterations, later);
@@ -294,7 +301,7 @@ static void begin_iteration(const Pipeline *pipeline, Builder *builder, Value *i
 static void begin_first_iterations(const Pipeline *pipeline)
 {
     Builder builder = builder_before(pipeline->loop);
-    for (int iteration = 0; iteration < pipeline->ahead; iteration++) {
+    for (int iteration = 0; iteration < distance_of(pipeline); iteration++) {
         Value *stage = multi_buffer_number(&builder, iteration);
         begin_iteration(pipeline, &builder, operand(pipeline->loop, begin), iteration, stage);
     }
@@ -303,7 +310,7 @@ static void begin_first_iterations(const Pipeline *pipeline)
 static void carry(Pipeline *pipeline, Value *arguments[STAGE_VALUES])
 {
     const int stages[STAGE_VALUES] = {
-        [STAGE_BEFORE] = pipeline->stages - 1, [STAGE_FREE] = pipeline->ahead};
+        [STAGE_BEFORE] = pipeline->stages - 1, [STAGE_FREE] = distance_of(pipeline)};
     Builder builder = builder_before(pipeline->loop);
     Value *first[STAGE_VALUES];
     for (int i = 0; i < STAGE_VALUES; i++) first[i] = build_const(&builder, DTYPE_i32, stages[i]);
@@ -319,10 +326,11 @@ static void take_iteration(const Pipeline *pipeline, Value *const arguments[STAG
     Builder builder = builder_before(by_threads ? pipeline->buffers.data[0].copy : body->first);
     if (by_threads)
         op_set_int(build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL), ATTR_count,
-                   pipeline->ahead - 1);
+                   distance_of(pipeline) - 1);
     else
         build_op(&builder, OP_barrier, 0, NULL, 0, NULL);
-    begin_iteration(pipeline, &builder, body->arguments[0], pipeline->ahead, arguments[STAGE_FREE]);
+    begin_iteration(pipeline, &builder, body->arguments[0], distance_of(pipeline),
+                    arguments[STAGE_FREE]);
     if (by_threads) return;
     build_consumer_wait(&builder, pipeline->channels.data[0].barriers, arguments[STAGE_READ],
                         arguments[STAGE_PARITY], true);
@@ -350,11 +358,8 @@ static void pipeline_region(const Pass *pass, Region *region)
         for (int i = 0; i < op->region_count; i++) pipeline_region(pass, op->regions[i]);
         const int64_t stages = op_int(op, ATTR_stages, 0);
         if (op->code != OP_for || stages < 1 || !op->region_count) continue;
-        Pipeline pipeline = {.pass = pass,
-                             .loop = op,
-                             .stages = (int)stages,
-                             .ahead = (int)stages - 1,
-                             .nested = op->parent != pass->launch};
+        Pipeline pipeline = {
+            .pass = pass, .loop = op, .stages = (int)stages, .nested = op->parent != pass->launch};
         Plan plan = {.pipeline = &pipeline};
         plan_find_buffers(&pipeline);
         if (!pipeline.buffers.count) continue;

@@ -74,7 +74,6 @@ typedef struct Pipeline {
     Op *loop;
     Filling filling;
     int stages;
-    int ahead;     /* iterations that copies are ahead of their use */
     bool by_tma;   /* producers of their own copy by TMA */
     int consumers; /* threads that the author asks for */
     int producers; /* threads beside them */

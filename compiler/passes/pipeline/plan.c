@@ -677,19 +677,13 @@ static bool has_spare_stage(Plan *plan)
            plan_has_stages(pipeline, STAGES);
 }
 
-static void set_stages(Pipeline *pipeline, int stages)
-{
-    pipeline->stages = stages;
-    pipeline->ahead = stages - 1;
-}
-
 /* Two stages if they are possible, and worth what they take; else one. NULL, or why neither is. */
 static const char *choose_stages(Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     const int asked = pipeline->stages;
     const int64_t needed = words_needed(plan, plan->count);
-    if (has_spare_stage(plan)) set_stages(pipeline, STAGES);
+    if (has_spare_stage(plan)) pipeline->stages = STAGES;
     if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
     if (!plan->fault && pipeline->stages > asked)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
@@ -697,7 +691,7 @@ static const char *choose_stages(Plan *plan)
                       "has the memory",
                       pipeline->stages, asked);
     if (!plan->fault) return plan->count > 1 ? NULL : share_registers(pipeline, needed);
-    set_stages(pipeline, asked);
+    pipeline->stages = asked;
     use_one_stage(plan);
     return share_registers(pipeline, words_needed(plan, 1));
 }

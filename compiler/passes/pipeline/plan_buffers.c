@@ -193,7 +193,6 @@ void plan_fit_stages(Pipeline *pipeline)
 {
     const int asked = pipeline->stages;
     while (pipeline->stages > 1 && !plan_has_stages(pipeline, pipeline->stages)) pipeline->stages--;
-    pipeline->ahead = pipeline->stages - 1;
     if (pipeline->stages < asked)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "stages: %d in place of %d, as a block has %lld bytes of shared memory",

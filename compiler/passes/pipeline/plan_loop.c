@@ -345,7 +345,6 @@ static void add_stage(Pipeline *pipeline)
     if (region_shared_bytes(pass->launch) + multi_buffer_bytes(pipeline) * pipeline->stages >
         pass->target->shared_bytes / COST_BLOCKS_PER_SM - COST_SHARED_MARGIN)
         return;
-    pipeline->ahead++;
     pipeline->stages++;
 }
 
@@ -356,7 +355,6 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
         return plan_products(pipeline, plan) ? FILLED_BY_PLAN : FILLED_BY_NOBODY;
     Op *any = stages_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && plan_wgmma(pipeline, dot);
-    pipeline->ahead = pipeline->stages - (pipeline->open ? 2 : 1);
     if (splits) return FILLED_BY_PRODUCERS;
     if (!any && plan_products(pipeline, plan)) return FILLED_BY_PLAN;
     if (loop_trips(pipeline->loop) == 1) return FILLED_BY_NOBODY; /* nothing is ahead of it */
