@@ -2,63 +2,13 @@
  * which reads find something else when their region is replayed. */
 #include "ir/rebuild.h"
 #include "passes/analysis/access.h"
+#include "passes/analysis/dependence.h"
 #include "passes/grad/grad.h"
-
-typedef struct Search {
-    Grad *grad;
-    bool grows;
-} Search;
 
 /* Numbers, and the memory that numbers lead to. */
 static bool is_followed(const Type *type)
 {
     return type->kind == TYPE_SCALAR || type->kind == TYPE_POINTER || type->kind == TYPE_VIEW;
-}
-
-static void add(Search *search, const Value *value)
-{
-    if (!is_followed(value->type) || map_has(&search->grad->depends, value)) return;
-    map_set(search->grad->arena, &search->grad->depends, value, search);
-    search->grows = true;
-}
-
-static bool any_depends(const Grad *grad, const Op *op)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (scalar_depends(grad, op->operands[i])) return true;
-    return false;
-}
-
-/* Of a branch or loop: which way it goes. */
-static bool way_depends(const Grad *grad, const Op *control)
-{
-    if (op_int(control, ATTR_idle, 0)) return false; /* the border of the launch */
-    const int deciders = control->code == OP_for ? 3 : control->code == OP_if ? 1 : 0;
-    for (int i = 0; i < deciders; i++)
-        if (scalar_depends(grad, control->operands[i])) return true;
-    return control->code == OP_while &&
-           scalar_depends(grad, operand(region_terminator(control->regions[0]), condition));
-}
-
-static bool is_parted(const Grad *grad, const Op *op)
-{
-    for (const Op *at = op->parent->parent; at && at->code != OP_launch; at = at->parent->parent)
-        if (way_depends(grad, at)) return true;
-    return false;
-}
-
-static void add_carried(Search *search, const Op *op)
-{
-    const Grad *grad = search->grad;
-    bool found = any_depends(grad, op) || way_depends(grad, op) || is_parted(grad, op);
-    for (int r = 0; r < op->region_count; r++) {
-        const Op *end = region_terminator(op->regions[r]);
-        found |= end && any_depends(grad, end);
-    }
-    for (int i = 0; found && i < op->result_count; i++) add(search, &op->results[i]);
-    for (int r = 0; found && r < op->region_count; r++)
-        for (int i = 0; i < op->regions[r]->argument_count; i++)
-            add(search, op->regions[r]->arguments[i]);
 }
 
 static bool is_threads_own(const Op *op)
@@ -69,25 +19,13 @@ static bool is_threads_own(const Op *op)
            (memory && memory->type->kind == TYPE_LOCAL);
 }
 
-static void follow(Op *op, void *context)
-{
-    Search *search = context;
-    if (op->region_count) {
-        add_carried(search, op);
-        return;
-    }
-    if (!is_threads_own(op) && !any_depends(search->grad, op) && !is_parted(search->grad, op))
-        return;
-    for (int i = 0; i < op->result_count; i++) add(search, &op->results[i]);
-}
-
 void find_dependent(Grad *grad, Region *region)
 {
-    Search search = {.grad = grad, .grows = true};
-    while (search.grows) {
-        search.grows = false;
-        region_visit(region, follow, &search);
-    }
+    Dependence dependence = {.arena = grad->arena,
+                             .values = &grad->depends,
+                             .begins = is_threads_own,
+                             .is_followed = is_followed};
+    dependence_find(&dependence, region);
 }
 
 /* ---- memory that moves ---- */
@@ -113,20 +51,13 @@ typedef struct Moving {
     const Region *region; /* whose allocations are looked at */
 } Moving;
 
-/* The op of the region that has this one in it. */
-static Op *op_in(const Region *region, const Op *op)
-{
-    while (op->parent != region) op = op->parent->parent;
-    return (Op *)(uintptr_t)op;
-}
-
 static void note_writer(Op *op, void *context)
 {
     Moving *moving = context;
     if (!(op_info(op->code)->traits & WRITES) || op->region_count) return;
     const Op *allocation = allocation_of(op);
     if (!allocation || op == allocation || allocation->parent != moving->region) return;
-    Op *at = op_in(moving->region, op);
+    Op *at = region_find_ancestor(moving->region, op);
     const Op *last = map_get(&moving->writers, allocation);
     if (!last || op_comes_before(last, at))
         map_set(moving->grad->arena, &moving->writers, allocation, at);
@@ -150,7 +81,8 @@ static void look_at(Op *op, void *context)
         map_set(grad->arena, &moving->seen, moving->region, moving);
         region_visit(allocation->parent, note_writer, moving);
     }
-    const Op *last = map_get(&moving->writers, allocation), *around = op_in(moving->region, op);
+    const Op *last = map_get(&moving->writers, allocation),
+             *around = region_find_ancestor(moving->region, op);
     if (!last || (last != around && !op_comes_before(around, last))) return;
     for (Region *in = op->parent; in != moving->region; in = in->parent->parent) {
         OpVec *of = map_get(&grad->moving, in);
