@@ -94,3 +94,16 @@ const tile_kernel *load_once(Session *session, Map *loaded, Kernel *kernel, Kern
     map_set(session->arena, loaded, text, (void *)(uintptr_t)built);
     return built;
 }
+
+bool load_result_extents(Session *session, Span at, const tile_kernel *kernel,
+                         const void *const *arguments, int64_t *extents)
+{
+    const tile_specialisation *one = &kernel->specialisations[0];
+    tile_grid *grids = arena_new_array(session->arena, tile_grid, one->launch_count + 1);
+    uint64_t *workspaces = arena_new_array(session->arena, uint64_t, one->workspace_count + 1);
+    const char *complaint = NULL;
+    if (one->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK) return true;
+    diag_report(session->diags, DIAG_call_refused, at,
+                complaint ? complaint : "the number of blocks is negative or too large");
+    return false;
+}

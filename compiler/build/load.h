@@ -19,5 +19,9 @@ typedef const tile_kernel *KernelLoad(void *context, Kernel *kernel);
  * their symbols alone. `loaded` has them, by Kernel * and by the Name of the text. */
 const tile_kernel *load_once(Session *session, Map *loaded, Kernel *kernel, KernelLoad *load,
                              void *context);
+/* The extents of all results of a call with these arguments, one after the other, as the kernel's
+ * host part computes them. False: reported (DIAG_call_refused). */
+bool load_result_extents(Session *session, Span at, const tile_kernel *kernel,
+                         const void *const *arguments, int64_t *extents);
 
 #endif

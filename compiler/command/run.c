@@ -230,22 +230,6 @@ static void show_statistics(const Runner *runner)
     fflush(stdout);
 }
 
-/* The extents of all results, one after the other. */
-static bool result_extents(Runner *runner, const HostLaunch *launch, const tile_kernel *kernel,
-                           const void **arguments, int64_t *extents)
-{
-    const tile_specialisation *specialisation = &kernel->specialisations[0];
-    Arena *arena = runner->session->arena;
-    tile_grid *grids = arena_new_array(arena, tile_grid, specialisation->launch_count + 1);
-    uint64_t *workspaces = arena_new_array(arena, uint64_t, specialisation->workspace_count + 1);
-    const char *complaint = NULL;
-    if (specialisation->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK)
-        return true;
-    diag_report(runner->session->diags, DIAG_call_refused, launch->at,
-                complaint ? complaint : "the number of blocks is negative or too large");
-    return false;
-}
-
 static const Array *first_array(const HostLaunch *launch)
 {
     for (int i = 0; i < launch->kernel->parameter_count; i++)
@@ -266,7 +250,9 @@ static bool make_results(Runner *runner, const HostLaunch *launch, const tile_ke
     for (int i = 0; i < typed->tensor_count; i++) {
         const Tensor *tensor = &typed->tensors[i];
         if (!tensor->is_result) continue;
-        if (count == 0 && !result_extents(runner, launch, kernel, arguments, extents)) return false;
+        if (count == 0 && !load_result_extents(runner->session, launch->at, kernel,
+                                               (const void *const *)arguments, extents))
+            return false;
         Array *array = array_new(&context, tensor->dtype, tensor->rank, extents + first);
         if (!array) return false;
         if (model) array->family = model->family;

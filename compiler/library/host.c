@@ -2,6 +2,8 @@
  * launches that somebody else makes, and give(), which hands values out. */
 #include "library/host.h"
 
+#include "build/load.h"
+
 #include <string.h>
 
 /* ---- arrays ---- */
@@ -269,21 +271,6 @@ static bool encode_argument(const Library *library, const HostLaunch *launch, in
     return check_array(library, launch, index);
 }
 
-static bool result_extents(const Library *library, const HostLaunch *launch,
-                           const tile_kernel *kernel, const void *const *arguments,
-                           int64_t *extents)
-{
-    const tile_specialisation *one = &kernel->specialisations[0];
-    Arena *arena = library->session->arena;
-    tile_grid *grids = arena_new_array(arena, tile_grid, one->launch_count + 1);
-    uint64_t *workspaces = arena_new_array(arena, uint64_t, one->workspace_count + 1);
-    const char *complaint = NULL;
-    if (one->host(arguments, grids, extents, workspaces, &complaint, NULL) == TILE_OK) return true;
-    diag_report(library->session->diags, DIAG_call_refused, launch->at,
-                complaint ? complaint : "the number of blocks is negative or too large");
-    return false;
-}
-
 static HostArray packed(DType dtype, int rank, const int64_t *extents)
 {
     HostArray is = {.dtype = dtype, .rank = rank};
@@ -305,7 +292,8 @@ static bool make_results(Library *library, const HostLaunch *launch, const tile_
     for (int i = 0; i < typed->tensor_count; i++) {
         const Tensor *tensor = &typed->tensors[i];
         if (!tensor->is_result) continue;
-        if (count == 0 && !result_extents(library, launch, kernel, arguments, extents))
+        if (count == 0 &&
+            !load_result_extents(library->session, launch->at, kernel, arguments, extents))
             return false;
         const HostArray is = packed(tensor->dtype, tensor->rank, extents);
         launch->results[count++] =

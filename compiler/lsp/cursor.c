@@ -20,7 +20,7 @@ typedef struct Look {
     bool in_text;
 } Look;
 
-static bool is_name_byte(char c)
+bool is_name_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            (unsigned char)c >= 0x80;

@@ -223,6 +223,8 @@ void publish(Server *server, Document *document);
 
 /* ---- cursor.c ---- */
 
+bool is_name_byte(char c); /* that a name may have, UTF-8's above ASCII among them */
+
 typedef struct Cursor {
     bool in_text;      /* in a string or a comment */
     uint32_t begin;    /* of the word before the offset */

@@ -7,12 +7,6 @@
 
 /* ---- where a name stands in its node ---- */
 
-static bool is_name_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           (unsigned char)c >= 0x80;
-}
-
 /* The next word of the span from `at` on; an empty one at its end if there is none. */
 static Span next_word(Span span, uint32_t at)
 {

@@ -7,7 +7,7 @@ static Value *taken_as(Eval *eval, Value *value, DType dtype)
     return type == value->type ? value : core_build(eval, OP_bitcast, 1, &value, type);
 }
 
-static Value *reshaped(Eval *eval, Value *value, int rank, const int64_t *shape)
+Value *stage_reshape(Eval *eval, Value *value, int rank, const int64_t *shape)
 {
     const Type *type = type_tile(core_types(eval), value->type->dtype, rank, shape, NULL);
     return type == value->type ? value : core_build(eval, OP_reshape, 1, &value, type);
@@ -31,7 +31,7 @@ static Value *split_words(Eval *eval, Value *value, DType dtype)
     const int bits = dtype_bits(dtype);
     const int64_t count = type_elements(value->type), parts = dtype_bits(value->type->dtype) / bits;
     value = taken_as(eval, value, dtype_unsigned(value->type->dtype));
-    value = reshaped(eval, value, 2, (int64_t[]){count, 1});
+    value = stage_reshape(eval, value, 2, (int64_t[]){count, 1});
     const int64_t shape[2] = {count, parts};
     const Type *row = type_tile(core_types(eval), value->type->dtype, 2, shape, NULL);
     value = core_build(eval, OP_broadcast, 1, &value, row);
@@ -46,7 +46,7 @@ static Value *join_words(Eval *eval, Value *value, DType dtype)
     const int64_t parts = dtype_bits(dtype) / bits, count = type_elements(value->type) / parts;
     const DType word = dtype_unsigned(dtype);
     value = taken_as(eval, value, dtype_unsigned(value->type->dtype));
-    value = stage_cast(eval, reshaped(eval, value, 2, (int64_t[]){count, parts}), word);
+    value = stage_cast(eval, stage_reshape(eval, value, 2, (int64_t[]){count, parts}), word);
     value = build2(&eval->builder, OP_shl, value, part_shifts(eval, value->type, bits));
     const int64_t shape[2] = {count, 1}, dim = 1;
     value =
@@ -62,5 +62,5 @@ Value *tile_as(Eval *eval, Value *value, const Type *type)
     value = from > to   ? split_words(eval, value, type->dtype)
             : from < to ? join_words(eval, value, type->dtype)
                         : taken_as(eval, value, type->dtype);
-    return reshaped(eval, value, type->rank, type->shape);
+    return stage_reshape(eval, value, type->rank, type->shape);
 }

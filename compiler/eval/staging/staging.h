@@ -32,6 +32,8 @@ void atomic_set_words(Op *op, const AtomicWords *words);
 
 /* The same bits as a tile of another type. */
 Value *tile_as(Eval *eval, Value *value, const Type *type);
+/* The same elements, in order, as a tile of that shape. */
+Value *stage_reshape(Eval *eval, Value *value, int rank, const int64_t *shape);
 
 /* ---- element.c ---- */
 

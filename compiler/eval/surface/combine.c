@@ -31,12 +31,6 @@ static bool dimensions_of(Eval *eval, Object *dims, int rank, Span at, bool *cho
     return true;
 }
 
-static Value *reshaped(Eval *eval, Value *tile, int rank, const int64_t *shape)
-{
-    const Type *type = type_tile(core_types(eval), tile->type->dtype, rank, shape, NULL);
-    return type == tile->type ? tile : core_build(eval, OP_reshape, 1, &tile, type);
-}
-
 static Value *only_element(Eval *eval, Value *tile)
 {
     return build1(&eval->builder, OP_item, tile);
@@ -49,7 +43,7 @@ static Value *without_dims(Eval *eval, Value *tile, const bool *chosen)
     int rank = 0;
     for (int d = 0; d < tile->type->rank; d++)
         if (!chosen[d]) shape[rank++] = tile->type->shape[d];
-    return rank == 0 ? only_element(eval, tile) : reshaped(eval, tile, rank, shape);
+    return rank == 0 ? only_element(eval, tile) : stage_reshape(eval, tile, rank, shape);
 }
 
 /* ---- combining ---- */
@@ -243,7 +237,7 @@ Object *core_unsqueeze(Eval *eval, const Bound *bound)
         added[dim] = true;
     }
     for (int d = 0, from = 0; d < rank; d++) shape[d] = added[d] ? 1 : tile->type->shape[from++];
-    return result_deliver(eval, reshaped(eval, tile, rank, shape), bound->values[2]);
+    return result_deliver(eval, stage_reshape(eval, tile, rank, shape), bound->values[2]);
 }
 
 Object *core_deliver(Eval *eval, const Bound *bound)

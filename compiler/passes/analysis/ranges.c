@@ -33,6 +33,11 @@ typedef Facts FactRule(FactTable *table, const Value *value);
 
 /* ---- numbers ---- */
 
+bool facts_are_bounded(Facts facts)
+{
+    return facts.low > INT32_MIN && facts.high < INT32_MAX;
+}
+
 bool order_of(const Op *compare, Order *out)
 {
     const char *predicate = op_attr(compare, ATTR_predicate)->text;

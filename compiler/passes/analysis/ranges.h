@@ -19,6 +19,8 @@ const Value *facts_compare(FactTable *old, FactTable *fresh);
 /* Of a scalar integer or pointer: parameters' multiples, constants, arithmetic, loop variables,
  * block indices (below a constant grid), `assume`. */
 Facts facts_of(FactTable *table, const Value *value);
+/* Neither end is one of an i32, as which the range ends where a number may be any, or wraps. */
+bool facts_are_bounded(Facts facts);
 /* What a comparison asks: whether one is less than the other, or, if `equal`, not greater. False:
  * it is of another kind. */
 typedef struct Order {

@@ -126,11 +126,6 @@ static int dims_of_sum(const Value *value)
     return a | b;
 }
 
-static bool is_finite(Facts facts)
-{
-    return facts.low > INT32_MIN && facts.high < INT32_MAX;
-}
-
 static void note_exact(Limits *limits, const char *predicate, Value *number, int64_t limit)
 {
     Builder *builder = &limits->builder;
@@ -142,7 +137,7 @@ static void check_sum(Limits *limits, const Value *value, Value *least)
 {
     const int dims = dims_of_sum(value);
     int64_t most = 0;
-    if (is_finite(facts_of(limits->facts, value))) return;
+    if (facts_are_bounded(facts_of(limits->facts, value))) return;
     for (int d = 0; d < value->type->rank; d++)
         if (dims >> d & 1) most += value->type->shape[d] - 1;
     note_exact(limits, "ge", least, INT32_MIN);

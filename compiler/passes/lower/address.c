@@ -292,17 +292,10 @@ static Value *iteration_index(Lower *lower)
     return lower->iterations.index;
 }
 
-static int log2_of(int power)
-{
-    int log = 0;
-    while (1 << log < power) log++;
-    return log;
-}
-
 Value *address_gather(Lower *lower, const int32_t targets[32])
 {
     const CoarsenedLoop *iterations = &lower->iterations;
-    const int own = iterations->index ? log2_of(iterations->threads) : 32;
+    const int own = iterations->index ? bits_log2(iterations->threads) : 32;
     uint32_t reached = 0;
     Value *sum = gather(lower, index_in_group, index_limit(lower) - 1, targets, own, 0, NULL);
     if (!iterations->index) return sum;
@@ -379,7 +372,7 @@ static Value *spread_index(Lower *lower)
     Value *index = index_in_group(lower);
     if (!iterations->index) return index;
     Value *above = address_op(lower, OP_shl, iterations->index,
-                              address_const(lower, DTYPE_i32, log2_of(iterations->threads)));
+                              address_const(lower, DTYPE_i32, bits_log2(iterations->threads)));
     return address_op(lower, OP_or, index, above);
 }
 

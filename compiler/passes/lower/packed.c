@@ -28,18 +28,11 @@ static Spot spot_of(Lower *lower, Value *pointer)
     return spot;
 }
 
-static int log2_of(int power)
-{
-    int log = 0;
-    while (1 << log < power) log++;
-    return log;
-}
-
 /* The byte so many elements on; the last ones are the access's own. */
 static Value *byte_at(Lower *lower, Value *base, Value *steps, int64_t more, int each)
 {
     Value *byte = address_pointer_to(lower, DTYPE_u8, base);
-    Value *shift = address_const(lower, DTYPE_i64, log2_of(each));
+    Value *shift = address_const(lower, DTYPE_i64, bits_log2(each));
     if (steps) byte = address_op(lower, OP_ptr_add, byte, address_op(lower, OP_shr, steps, shift));
     return address_add_number(lower, byte, more / each);
 }
@@ -74,7 +67,7 @@ static Bits bits_of(Lower *lower, Value *pointer)
                                 address_const(lower, DTYPE_i32, each - 1));
     return (Bits){
         byte_at(lower, spot.base, steps, 0, each),
-        address_op(lower, OP_shl, in_byte, address_const(lower, DTYPE_i32, log2_of(size)))};
+        address_op(lower, OP_shl, in_byte, address_const(lower, DTYPE_i32, bits_log2(size)))};
 }
 
 Value *packed_read(Lower *lower, Value *pointer, Value *predicate)

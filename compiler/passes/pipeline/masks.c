@@ -69,11 +69,6 @@ static void decide(Kernel *kernel, Value *mask, bool holds)
     }
 }
 
-static bool is_finite(Facts facts)
-{
-    return facts.low > INT32_MIN && facts.high < INT32_MAX;
-}
-
 static bool is_mask(const Op *op, const void *context)
 {
     (void)context;
@@ -88,7 +83,7 @@ static void fold_mask(const Masks *masks, const Op *compare)
     const Facts more = facts_of(masks->facts, order.more),
                 less = facts_of(masks->facts, order.less);
     Value *mask = (Value *)(uintptr_t)&compare->results[0];
-    if (!is_finite(more) || !is_finite(less)) return;
+    if (!facts_are_bounded(more) || !facts_are_bounded(less)) return;
     if (more.low - less.high - !order.equal >= 0)
         decide(masks->kernel, mask, true);
     else if (more.high - less.low - !order.equal < 0)
@@ -147,7 +142,7 @@ static bool find_scalar(Finder *finder, Value *value, Extreme *out)
     out->first = build_cast(
         &finder->builder, DTYPE_i64,
         value_copy_slice(&finder->builder, value, finder->loop->regions[0], &finder->first));
-    if (out->slope && !is_finite(facts_of(finder->masks->facts, value)))
+    if (out->slope && !facts_are_bounded(facts_of(finder->masks->facts, value)))
         check_extreme(finder, *out);
     return true;
 }
@@ -169,7 +164,7 @@ static bool find_exact_sum(Finder *finder, const Op *op, bool greatest, Extreme 
 {
     Extreme other;
     if (!find_sum(finder, op, greatest, out)) return false;
-    if (is_finite(facts_of(finder->masks->facts, &op->results[0]))) return true;
+    if (facts_are_bounded(facts_of(finder->masks->facts, &op->results[0]))) return true;
     if (!find_sum(finder, op, !greatest, &other)) return false;
     check_extreme(finder, *out);
     check_extreme(finder, other);
