@@ -20,8 +20,7 @@ static bool is_zero(const Value *value)
 {
     const Attr *number =
         value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
-    int64_t integer;
-    return number ? number->number == 0 : value_constant(value, &integer) && integer == 0;
+    return number ? number->number == 0 : value_is_constant(value, 0);
 }
 
 static bool adds_to_zero(const Op *op)

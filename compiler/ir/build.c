@@ -477,6 +477,12 @@ bool op_has_tiles(const Op *op)
     return false;
 }
 
+bool value_is_constant(const Value *value, int64_t number)
+{
+    int64_t is;
+    return value_constant(value, &is) && is == number;
+}
+
 bool value_constant(const Value *value, int64_t *out)
 {
     const Attr *attr =

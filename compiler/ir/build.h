@@ -56,6 +56,7 @@ int64_t op_int(const Op *op, AttrKey key, int64_t otherwise);
 unsigned op_dims_mask(const Op *op); /* bit d: dimension d is among its `dims` */
 bool op_has_tiles(const Op *op);     /* a register tile among its operands or results */
 bool value_constant(const Value *value, int64_t *out); /* a `const` of an integer or boolean type */
+bool value_is_constant(const Value *value, int64_t number); /* that one */
 /* The result type that `code` has for these operands; NULL if there is none (infer.c). */
 const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *const *operands);
 

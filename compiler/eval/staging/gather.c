@@ -175,14 +175,11 @@ static bool match_tile(const Eval *eval, const Elements *elements, Others others
     *out = (Match){0};
     if (parallel == NULL) return false;
     for (int d = 0; d < type->rank; d++) {
-        int64_t known;
         out->dims[d] = -1;
         for (int i = 0; i < parallel->open; i++)
             if (is_variable(elements->indices[d], parallel->indices[i])) out->dims[d] = i;
         const int dim = out->dims[d];
-        if (dim < 0 && type->shape[d] == 1 && value_constant(elements->indices[d], &known) &&
-            known == 0)
-            continue;
+        if (dim < 0 && type->shape[d] == 1 && value_is_constant(elements->indices[d], 0)) continue;
         if (dim < 0 && others == FIXED && !type_is_tile(elements->indices[d]->type)) continue;
         if (dim >= 0 && parallel->starts[dim] != NULL)
             eval->parallel->next.whole = eval->parallel->again = true;

@@ -587,10 +587,9 @@ bool view_is_element(const Value *view)
     const Op *op = view->op;
     if (view->type->rank != 1 || op == NULL || op->code != OP_view) return false;
     const Value *extent = operand(op, extents);
-    int64_t one;
     while (extent->op != NULL && extent->op->code == OP_select) /* one for each index */
         extent = operand(extent->op, a);
-    return view->type->shape[0] == 1 || (value_constant(extent, &one) && one == 1);
+    return view->type->shape[0] == 1 || value_is_constant(extent, 1);
 }
 
 static Value *first_offset(Eval *eval)

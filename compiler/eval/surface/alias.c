@@ -48,8 +48,7 @@ static bool is_row_major(const Value *view)
     Product after = {.constant = 1};
     for (int d = rank; d-- > 0;) {
         Product stride = {.constant = 1};
-        int64_t one;
-        const bool single = value_constant(extents[d], &one) && one == 1;
+        const bool single = value_is_constant(extents[d], 1);
         if (!single && (!multiply(&stride, strides[d]) || !same_product(&stride, &after)))
             return false;
         if (!multiply(&after, extents[d])) return false;

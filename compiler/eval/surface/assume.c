@@ -157,14 +157,13 @@ static void assume_compared(const Assumption *assumption, const Op *op)
 {
     const char *predicate = op_attr(op, ATTR_predicate)->text;
     Value *a = operand(op, a), *b = operand(op, b);
-    int64_t zero;
     if (!is_integer(a)) return;
     if (strcmp(predicate, "lt") == 0) assume_order(assumption, a, b, 1);
     if (strcmp(predicate, "le") == 0) assume_order(assumption, a, b, 0);
     if (strcmp(predicate, "gt") == 0) assume_order(assumption, b, a, 1);
     if (strcmp(predicate, "ge") == 0) assume_order(assumption, b, a, 0);
     if (strcmp(predicate, "eq") != 0) return;
-    if (value_constant(b, &zero) && zero == 0 && assume_rest(assumption, a)) return;
+    if (value_is_constant(b, 0) && assume_rest(assumption, a)) return;
     assume_order(assumption, a, b, 0);
     assume_order(assumption, b, a, 0);
 }

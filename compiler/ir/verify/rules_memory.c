@@ -131,12 +131,11 @@ bool rule_view(const Check *check)
     if (check->op->operand_count != 1 + 2 * view->rank)
         return broken(check, "a view has an extent and a stride for each dimension");
     for (int i = 0; i < 2 * view->rank; i++) {
-        int64_t said = i < view->rank ? view->shape[i] : view->strides[i - view->rank], value;
+        int64_t said = i < view->rank ? view->shape[i] : view->strides[i - view->rank];
         DType dtype = operand_list(check->op, extents)[i]->type->dtype;
         if (dtype != DTYPE_i32 && dtype != DTYPE_i64)
             return broken(check, "extents and strides are i32 or i64");
-        if (said != TYPE_DYNAMIC &&
-            !(value_constant(operand_list(check->op, extents)[i], &value) && value == said))
+        if (said != TYPE_DYNAMIC && !value_is_constant(operand_list(check->op, extents)[i], said))
             return broken(check, "an extent or stride is not what the view's type says");
     }
     const bool filled = op_attr(check->op, ATTR_value) || op_attr(check->op, ATTR_number);
@@ -337,11 +336,10 @@ static bool is_along_rows(const Op *op)
     const Op *view = operand(op, view)->op;
     const Type *tile = operand(op, tile)->type;
     const int rank = operand(op, view)->type->rank;
-    int64_t stride;
     for (int d = rank - 1; view && view->code == OP_view && d >= 0; d--) {
         const int dim = tile_dim(op, d);
         if (dim >= 0 && tile->shape[dim] > 1 &&
-            value_constant(operand_list(view, extents)[rank + d], &stride) && stride == 1)
+            value_is_constant(operand_list(view, extents)[rank + d], 1))
             return dim == tile->rank - 1;
     }
     return false;

@@ -56,9 +56,8 @@ Access access_of(Op *op)
 int access_contiguous(const Access *access)
 {
     for (int d = access->rank - 1; d >= 0; d--) {
-        int64_t stride;
         if (access->tile_dim[d] >= 0 && access->width[d] > 1 &&
-            value_constant(access->strides[d], &stride) && stride == 1)
+            value_is_constant(access->strides[d], 1))
             return d;
     }
     return -1;

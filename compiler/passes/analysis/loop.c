@@ -82,8 +82,7 @@ static int64_t most_between(FactTable *facts, const Value *begin, const Value *e
 {
     const Op *least = made_by(end, OP_min), *most = made_by(begin, OP_max),
              *rest = made_by(end, OP_sub);
-    int64_t from;
-    if (rest && value_constant(begin, &from) && from == 0)
+    if (rest && value_is_constant(begin, 0))
         return most_between(facts, operand(rest, b), operand(rest, a), deep);
     if (deep < EXTREMES_DEPTH && least)
         return lesser(most_between(facts, begin, operand(least, a), deep + 1),

@@ -126,11 +126,8 @@ static bool run_along(FactTable *facts, const Value *value, Run *out)
 static int contiguous_dim(const Value *view)
 {
     const int rank = view->type->rank;
-    for (int d = rank - 1; d >= 0; d--) {
-        int64_t stride;
-        if (value_constant(operand_list(view->op, extents)[rank + d], &stride) && stride == 1)
-            return d;
-    }
+    for (int d = rank - 1; d >= 0; d--)
+        if (value_is_constant(operand_list(view->op, extents)[rank + d], 1)) return d;
     return -1;
 }
 

@@ -54,9 +54,8 @@ Value *integer_of(Grad *grad, const Type *type, int64_t number)
 Value *trips_of(Builder *builder, Value *begin, Value *end, Value *step)
 {
     const DType dtype = begin->type->dtype;
-    int64_t first, each;
     Value *zero = build_const(builder, dtype, 0);
-    if (value_constant(begin, &first) && first == 0 && value_constant(step, &each) && each == 1)
+    if (value_is_constant(begin, 0) && value_is_constant(step, 1))
         return build2(builder, OP_max, end, zero);
     Value *span = build2(builder, OP_add, build2(builder, OP_sub, end, begin), step);
     span = build2(builder, OP_sub, span, build_const(builder, dtype, 1));

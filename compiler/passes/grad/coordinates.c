@@ -76,8 +76,7 @@ static void split_index(Grad *grad, Builder *host, Value *value, Value *extent, 
 
 static bool is_one(const Value *extent)
 {
-    int64_t number;
-    return value_constant(extent, &number) && number == 1;
+    return value_is_constant(extent, 1);
 }
 
 /* One block_idx a dimension: simplify has seen to that. */

@@ -79,8 +79,7 @@ static Value *first_record(Grad *grad, const Trips *trips)
     Builder *builder = &grad->builder;
     Value *block = number(builder, 0);
     for (int dim = 2; dim >= 0; dim--) {
-        int64_t extent;
-        if (value_constant(launch->operands[dim], &extent) && extent == 1) continue;
+        if (value_is_constant(launch->operands[dim], 1)) continue;
         Value *blocks = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_grid_dim, dim));
         Value *index = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_block_idx, dim));
         block = build2(builder, OP_add, build2(builder, OP_mul, block, blocks), index);

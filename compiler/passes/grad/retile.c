@@ -303,9 +303,8 @@ static bool tiles_cover(const Value *tiles, int64_t length, const Value *extent)
     if (op && op->code == OP_max)
         return tiles_cover(operand(op, a), length, extent) ||
                tiles_cover(operand(op, b), length, extent);
-    return op && op->code == OP_floordiv && value_constant(operand(op, b), &count) &&
-           count == length && without_constants(operand(op, a), &count) == value_uncast(extent) &&
-           count >= length - 1;
+    return op && op->code == OP_floordiv && value_is_constant(operand(op, b), length) &&
+           without_constants(operand(op, a), &count) == value_uncast(extent) && count >= length - 1;
 }
 
 /* The view, which ends with the tiles that there were. */

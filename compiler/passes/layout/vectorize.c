@@ -587,11 +587,9 @@ static bool makes_results(Vectorize *pass, Value **results)
 /* Its iterations count from 0. */
 static bool counts_rows(const Op *loop, int64_t *trips)
 {
-    int64_t begin, step;
-    return value_constant(operand(loop, begin), &begin) && begin == 0 &&
-           value_constant(operand(loop, step), &step) && step == 1 &&
-           value_constant(operand(loop, end), trips) && *trips > 0 && *trips <= TILE_LIMIT &&
-           op_int(loop, ATTR_stages, 0) == 0;
+    return value_is_constant(operand(loop, begin), 0) &&
+           value_is_constant(operand(loop, step), 1) && value_constant(operand(loop, end), trips) &&
+           *trips > 0 && *trips <= TILE_LIMIT && op_int(loop, ATTR_stages, 0) == 0;
 }
 
 static void vectorize(Kernel *kernel, Op *loop)

@@ -21,9 +21,8 @@ typedef struct Matrix {
 
 static bool starts_whole(const Op *view, int64_t dim, int64_t extent)
 {
-    int64_t offset;
     return operand(view, tile)->type->shape[dim] == extent &&
-           value_constant(operand_list(view, offsets)[dim], &offset) && offset == 0;
+           value_is_constant(operand_list(view, offsets)[dim], 0);
 }
 
 /* Follows parts up to the tile; false where one is not made of whole matrices. */

@@ -168,7 +168,6 @@ static bool fits_view(Lower *lower, const Op *op, int vector)
     const Type *type = operand(op, memory)->type;
     const Op *view = operand(op, memory)->op;
     Value *const *extents = operand_list(view, extents), *const *strides = extents + type->rank;
-    int64_t stride;
     if (facts_of(lower->facts, operand(view, pointer)).multiple %
             facts_address_unit(type->dtype, vector) !=
         0)
@@ -177,7 +176,7 @@ static bool fits_view(Lower *lower, const Op *op, int vector)
         if (!is_multiple(lower, operand_list(op, indices)[d], vector) &&
             !is_multiple(lower, strides[d], vector))
             return false;
-    return value_constant(strides[last_dim(op)], &stride) && stride == 1 &&
+    return value_is_constant(strides[last_dim(op)], 1) &&
            is_multiple(lower, extents[last_dim(op)], vector);
 }
 

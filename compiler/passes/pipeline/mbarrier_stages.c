@@ -72,7 +72,7 @@ static int iterations_behind(const Stages *stages, const Value *parity)
     if (counted == index) return 0;
     op = counted->op;
     return op && op->code == OP_add && operand(op, a) == index &&
-                   value_constant(operand(op, b), &number) && number == 1
+                   value_is_constant(operand(op, b), 1)
                ? 1
                : -1;
 }
@@ -146,9 +146,8 @@ static void note_region(Stages *stages, Region *region, bool may_group)
 
 static bool counts_from_zero(const Op *loop)
 {
-    int64_t begin, step;
-    return value_constant(operand(loop, begin), &begin) && begin == 0 &&
-           value_constant(operand(loop, step), &step) && step == 1 && loop->result_count == 0;
+    return value_is_constant(operand(loop, begin), 0) &&
+           value_is_constant(operand(loop, step), 1) && loop->result_count == 0;
 }
 
 /* Beside `others` uses nothing but the loop has to do with it. */

@@ -87,10 +87,9 @@ static void find_balanced_index(Builder *builder, PersistentTile *tile, int dim,
 /* Which block it is, by its number in the grid. */
 static void find_index(Builder *builder, PersistentTile *tile, Value *number)
 {
-    int64_t deep;
     tile->index[0] = build2(builder, OP_rem, number, tile->extent[0]);
     Value *above = build2(builder, OP_div, number, tile->extent[0]);
-    const bool is_flat = value_constant(tile->extent[2], &deep) && deep == 1;
+    const bool is_flat = value_is_constant(tile->extent[2], 1);
     tile->index[1] = is_flat ? above : build2(builder, OP_rem, above, tile->extent[1]);
     tile->index[2] =
         is_flat ? multi_buffer_number(builder, 0) : build2(builder, OP_div, above, tile->extent[1]);

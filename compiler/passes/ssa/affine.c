@@ -215,8 +215,7 @@ static bool affine_of_tile(Pass *pass, Value *value, int depth, Affine *out)
 static bool affine_of(Pass *pass, Value *value, int depth, Affine *out)
 {
     if (value->type->kind == TYPE_SCALAR) {
-        int64_t known;
-        *out = affine_scalar(value_constant(value, &known) && known == 0 ? NULL : value);
+        *out = affine_scalar(value_is_constant(value, 0) ? NULL : value);
         return dtype_is_integer(value->type->dtype);
     }
     const Affine *found = map_get(&pass->affine, value);
@@ -242,9 +241,8 @@ static const Value *unwidened(const Value *value, void *context)
 /* NULL: 0. */
 static bool same_scalar(const Value *a, const Value *b)
 {
-    int64_t known;
     if (a && b) return value_same(a, b, unwidened, NULL);
-    return a == b || (value_constant(unwidened(a ? a : b, NULL), &known) && known == 0);
+    return a == b || value_is_constant(unwidened(a ? a : b, NULL), 0);
 }
 
 static Value *wide(Pass *pass, Value *scalar)

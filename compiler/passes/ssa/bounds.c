@@ -101,9 +101,9 @@ static const Value *limit_of_index(const Pass *pass, const Value *index)
         const Op *launch = op_enclosing(index->op, OP_launch);
         const Value *count =
             launch ? operand_list(launch, x)[op_int(index->op, ATTR_dim, 0)] : NULL;
-        int64_t none; /* a launch of one way of a branch: there are no blocks on the other */
+        /* a launch of one way of a branch: there are no blocks on the other */
         if (count && count->op && count->op->code == OP_select &&
-            value_constant(operand(count->op, b), &none) && none == 0)
+            value_is_constant(operand(count->op, b), 0))
             return operand(count->op, a);
         return count;
     }

@@ -34,12 +34,6 @@ typedef struct Pass {
 
 /* ---- what a launch is made of ---- */
 
-static bool is_constant(const Value *value, int64_t number)
-{
-    int64_t known;
-    return value_constant(value, &known) && known == number;
-}
-
 /* The block's index, which `value` is `threads` times; NULL: it is something else. */
 static Value *block_of(const Pass *pass, const Value *value)
 {
@@ -47,7 +41,7 @@ static Value *block_of(const Pass *pass, const Value *value)
     for (int i = 0; op && op->code == OP_mul && i < 2; i++) {
         const Op *block = op->operands[i]->op;
         if (block && block->code == OP_block_idx && op_int(block, ATTR_dim, 0) == 0 &&
-            is_constant(op->operands[1 - i], pass->threads))
+            value_is_constant(op->operands[1 - i], pass->threads))
             return op->operands[i];
     }
     return NULL;
@@ -102,7 +96,7 @@ static bool is_side_by_side(Pass *pass, const Op *op)
         Value *index = operand_list(op, indices)[d];
         if (!is_varying(pass, index)) continue;
         if (!counts_up(pass, index, DEPTH) ||
-            !is_constant(operand_list(memory->op, extents)[rank + d], 1))
+            !value_is_constant(operand_list(memory->op, extents)[rank + d], 1))
             return false;
         followed++;
     }

@@ -106,12 +106,6 @@ static void leave_scope(Simplifier *simplifier, size_t mark)
 
 /* ---- identities ---- */
 
-static bool is_constant(const Value *value, int64_t number)
-{
-    int64_t constant;
-    return value_constant(value, &constant) && constant == number;
-}
-
 /* Constants to the right, so that the identities and find_equal see one form. */
 static void order_operands(Op *op)
 {
@@ -155,17 +149,19 @@ static Value *identity_with_constant(const Op *op)
     case OP_sub:
     case OP_shl:
     case OP_shr:
-    case OP_xor: return is_constant(b, 0) ? a : NULL;
+    case OP_xor: return value_is_constant(b, 0) ? a : NULL;
     case OP_or:
-        return is_constant(b, 0) ? a : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? b : NULL;
+        return value_is_constant(b, 0)                                 ? a
+               : a->type->dtype == DTYPE_b1 && value_is_constant(b, 1) ? b
+                                                                       : NULL;
     case OP_and:
-        return is_constant(b, 0)                                 ? b
-               : a->type->dtype == DTYPE_b1 && is_constant(b, 1) ? a
-               : is_index_within(a, b)                           ? a
-                                                                 : NULL;
-    case OP_mul: return is_constant(b, 1) ? a : is_constant(b, 0) ? b : NULL;
+        return value_is_constant(b, 0)                                 ? b
+               : a->type->dtype == DTYPE_b1 && value_is_constant(b, 1) ? a
+               : is_index_within(a, b)                                 ? a
+                                                                       : NULL;
+    case OP_mul: return value_is_constant(b, 1) ? a : value_is_constant(b, 0) ? b : NULL;
     case OP_div:
-    case OP_floordiv: return is_constant(b, 1) ? a : NULL;
+    case OP_floordiv: return value_is_constant(b, 1) ? a : NULL;
     default: return NULL;
     }
 }

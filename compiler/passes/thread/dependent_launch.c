@@ -41,8 +41,7 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
 {
     Value *blocks = build_const(builder, DTYPE_i64, 1);
     for (int d = 0; d < 3; d++) {
-        int64_t extent;
-        if (value_constant(operand_list(launch, x)[d], &extent) && extent == 1) continue;
+        if (value_is_constant(operand_list(launch, x)[d], 1)) continue;
         Value *wide = build_cast(builder, DTYPE_i64, build_of_grid(builder, OP_grid_dim, d));
         blocks = build2(builder, OP_mul, blocks, wide);
     }
