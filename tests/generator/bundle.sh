@@ -25,7 +25,7 @@ some() { # COUNT JOBS DIALECT...
         $(printf -- '--dialect %s ' "${@:3}")
 }
 some 50 $(((jobs + 1) / 2)) pipelines groups > "$work/slow.txt" 2>&1 &
-some 100 $(((jobs + 1) / 2)) parts tilelang tilus warp > "$work/quick.txt" 2>&1
+some 100 $(((jobs + 1) / 2)) parts tilelang tilus warp loops > "$work/quick.txt" 2>&1
 wait
 cat "$work/quick.txt" "$work/slow.txt" | tee "$out/generated.txt" | tail -40
 rm -r "$work"

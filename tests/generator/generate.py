@@ -31,7 +31,7 @@ except ImportError:
 LIMIT = 120  # seconds a batch
 MEMORY = 6 << 20  # KiB
 DIALECTS = {"warp": "warp_programs", "tilelang": "tilelang_programs", "groups": "group_programs", "tilus": "tilus_programs",
-            "pipelines": "pipeline_programs", "parts": "part_programs"}
+            "pipelines": "pipeline_programs", "parts": "part_programs", "loops": "loop_programs"}
 
 
 def program(dialect, seed):

@@ -238,6 +238,20 @@ static bool interpret_copy(Differ *differ, const Kernel *kernel, bool *broken)
     return done;
 }
 
+/* Of elements that each thread sets the IR says so once variables are SSA values. */
+static bool interpret_in_ssa(Differ *differ, const Kernel *kernel)
+{
+    Kernel *copy = kernel_clone(kernel);
+    const char *name;
+    bool done = true;
+    for (int i = 0; done && (name = pass_name_at(i)) && strcmp(name, "function_gradients") != 0; i++)
+        done = pass_run_named(copy, differ->target, name, &(PassOptions){.verify_each = true});
+    put_copies(differ, differ->before);
+    done = done && interpret_copy(differ, copy, NULL);
+    kernel_free(copy);
+    return done;
+}
+
 /* The first pass after which the interpreter leaves something else in the copies than what is there
  * now, or an op promises what does not hold, or that fails. NULL: there is none up to PIPELINED, or
  * up to what is not interpreted. */
@@ -312,7 +326,8 @@ static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *la
     take_arguments(differ, session->arena, launch, cells);
     differ->before = keep_memories(differ, session->arena, true);
     put_copies(differ, differ->before);
-    differ->interpreted = interpret_copy(differ, launch->kernel, NULL);
+    differ->interpreted = interpret_copy(differ, launch->kernel, NULL) ||
+                          interpret_in_ssa(differ, launch->kernel);
     if (!differ->interpreted) differ->skipped++;
     if (differ->interpreted && differ->each_pass) name_pass(differ, session, launch, NULL);
     return true;

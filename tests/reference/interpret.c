@@ -389,7 +389,11 @@ static bool run_launch(Machine *machine, const Op *op)
 static bool run_splat(Machine *machine, const Op *op)
 {
     Datum *out = result(machine, op);
-    const Number number = number_at(operand_datum(op, 0), first_active(machine));
+    const Datum *given = operand_datum(op, 0);
+    const Number number = number_at(given, first_active(machine));
+    for (int64_t i = 0; i < given->count; i++) /* set_elements makes another thing of these */
+        if (is_active(machine, i) && number_at(given, i).i != number.i)
+            return refuse(machine, op, "a tile that each thread has for itself is not interpreted");
     for (int64_t i = 0; i < out->count; i++) out->numbers[i] = number;
     return true;
 }
