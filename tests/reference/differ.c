@@ -244,7 +244,8 @@ static bool interpret_in_ssa(Differ *differ, const Kernel *kernel)
     Kernel *copy = kernel_clone(kernel);
     const char *name;
     bool done = true;
-    for (int i = 0; done && (name = pass_name_at(i)) && strcmp(name, "function_gradients") != 0; i++)
+    for (int i = 0; done && (name = pass_name_at(i)) && strcmp(name, "function_gradients") != 0;
+         i++)
         done = pass_run_named(copy, differ->target, name, &(PassOptions){.verify_each = true});
     put_copies(differ, differ->before);
     done = done && interpret_copy(differ, copy, NULL);
@@ -326,8 +327,8 @@ static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *la
     take_arguments(differ, session->arena, launch, cells);
     differ->before = keep_memories(differ, session->arena, true);
     put_copies(differ, differ->before);
-    differ->interpreted = interpret_copy(differ, launch->kernel, NULL) ||
-                          interpret_in_ssa(differ, launch->kernel);
+    differ->interpreted =
+        interpret_copy(differ, launch->kernel, NULL) || interpret_in_ssa(differ, launch->kernel);
     if (!differ->interpreted) differ->skipped++;
     if (differ->interpreted && differ->each_pass) name_pass(differ, session, launch, NULL);
     return true;
