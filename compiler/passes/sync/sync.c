@@ -742,6 +742,31 @@ static void place_barriers(Sync sync, Op *launch)
     walk_launch(sync, launch);
 }
 
+/* ---- ping-pong of warpgroups ---- */
+
+static bool meets_other_groups(const Op *op, const void *context)
+{
+    (void)context;
+    const int64_t count = op_int(op, ATTR_count, 0);
+    return op->code == OP_barrier && (count == 0 || count > WARPGROUP_SIZE);
+}
+
+/* A warpgroup whose turn it is waits for no other one, which may be waiting for its own turn: the
+ * turn begins behind barriers before its first product, and ends before those behind that. */
+static void keep_from_barriers(Op *wait, void *context)
+{
+    Op *arrive = wait->next;
+    bool begun = false;
+    (void)context;
+    while (arrive && arrive->code != OP_order_arrive) arrive = arrive->next;
+    for (Op *op = wait->next; arrive && op != arrive; op = op->next) {
+        begun |= op_has(op, DOT);
+        if (!op_find_within(op, meets_other_groups, NULL)) continue;
+        op_move_before(begun ? arrive : wait, begun ? op : op->next);
+        if (begun) return;
+    }
+}
+
 static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *launch)
 {
     Barriers barriers = {0};
@@ -768,6 +793,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     region_visit_with(launch_region(launch), ARRIVES, find_copied_for, (void *)&sync);
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);
+    region_visit_those(launch_region(launch), OP_order_wait, keep_from_barriers, NULL);
     remark_barriers(kernel, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
     if (barriers.too_many)
