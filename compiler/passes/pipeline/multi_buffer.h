@@ -44,7 +44,7 @@ typedef struct PersistentRaster {
     bool uneven; /* lengths follow no such order */
 } PersistentRaster;
 
-/* remark_stores.c: stores of a launch, each with why it cannot be a TMA store; NULL: by itself it
+/* explain.c: stores of a launch, each with why it cannot be a TMA store; NULL: by itself it
  * can. */
 typedef struct StoreFault {
     const Op *op;

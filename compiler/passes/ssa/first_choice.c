@@ -32,7 +32,7 @@ static bool find_choice(Op *op, Choice *out)
     for (int r = 0; r < 2; r++) {
         const Op *yield = op->regions[r]->first;
         if (!yield || yield->code != OP_yield) return false;
-        out->values[r] = yield->operands[0];
+        out->values[r] = *operand_list(yield, values);
     }
     return true;
 }

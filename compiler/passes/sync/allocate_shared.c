@@ -112,7 +112,7 @@ static bool ends_group(const Op *op, const Op *wait)
 }
 
 /* How many of those in flight a wait for all but `left` groups is for: what begins behind the last
- * group that is certainly one too many may be under way still. */
+ * group that is certainly one too many may be in flight still. */
 static size_t count_done(const Lives *lives, const Op *wait, size_t left)
 {
     size_t count = lives->flights.count;
