@@ -89,7 +89,7 @@ static void consider(Op *loop, void *context)
 {
     Guarded *guarded = context;
     const int64_t stages = op_int(loop, ATTR_stages, 0);
-    Op *guard = stages > 0 ? guard_of(loop) : NULL;
+    Op *guard = stages > 1 ? guard_of(loop) : NULL;
     if (!guard) return;
     loop_inside(guarded->kernel, guard, stages);
     op_drop_attr(loop, ATTR_stages);

@@ -70,9 +70,11 @@ static void look_at_iterations(const Op *loop, Traits *traits)
 static void look_at_loop(Op *loop, void *context)
 {
     Traits *traits = context;
-    if (op_int(loop, ATTR_stages, 0) < 1 || !region_has_with(loop->regions[0], DOT)) return;
-    traits->pipelined = true;
-    region_visit(loop->regions[0], look_at_copy, traits);
+    if (!region_has_with(loop->regions[0], DOT)) return;
+    if (op_int(loop, ATTR_stages, 0) >= 1) {
+        traits->pipelined = true;
+        region_visit(loop->regions[0], look_at_copy, traits);
+    }
     look_at_iterations(loop, traits);
 }
 
