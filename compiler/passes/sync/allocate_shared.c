@@ -4,10 +4,10 @@
  * A tile lives from its first to its last use in the order of the text; a tile made outside a loop
  * and used in it lives as long as the loop, since the next iteration may read it. Tiles are placed
  * in the order in which their lives begin, each at the lowest place that no tile alive at the same
- * time has, or where that takes too much, the largest first. Where there is room, a tile lives
- * until what threads compute of its elements, one by one, is stored: a place that a store's tile
- * has, too, would have all of them read before a barrier, and their registers in use until they are
- * stored. Groups of threads that follow each other may run at the same time: a tile that is made in
+ * time has, or where that takes too much, the largest first. Where there is room, a tile of
+ * which threads read many elements lives until what they compute of these, one by one, is stored:
+ * if the store's tile had its place, all would be read before a barrier, and be in registers until
+ * then. Groups of threads that follow each other may run at the same time: a tile that is made in
  * one of them never shares a place with one that is made in another, and one from before them lives
  * as long as they all do. One that is copied to asynchronously lives until that is waited for, and
  * so does what a product in flight reads; where the author says when, to the end; one that other
@@ -238,6 +238,7 @@ static void note_stored(Lives *lives, Region *region)
         Life *life = life_of(lives, tile_used(op, 0));
         if (life) extend(life, moment->now, moment->used);
     }
+    for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
 static void walk_lives(Lives *lives, Region *region);
