@@ -120,23 +120,24 @@ static bool is_fenced(const Op *op)
     return is_fence(op);
 }
 
-/* Whether the tensor core, or unit, may read shared memory after the op. */
-static bool reaches_tensor_core(const Sync *sync, Op *op)
+/* Whether the tensor core, or unit, may read shared memory after the op: behind it, behind what is
+ * around it, and anywhere in a loop around it. */
+static bool reaches_tensor_core(const Sync *sync, const Op *op)
 {
     bool found = false;
     if (!sync->tensor_core) return false;
-    for (;;) {
-        for (const Op *at = op; at && !found; at = at->next) {
+    for (const Op *from = op;; from = op->next) {
+        for (const Op *at = from; at && !found; at = at->next) {
             found = is_async_reader(at);
             for (int i = 0; i < at->region_count && !found; i++)
                 found = region_has_with(at->regions[i], ASYNC_PROXY);
         }
-        Op *around = op->parent->parent;
+        const Op *around = op->parent->parent;
         if (found || around->code == OP_launch) return found;
         const bool repeats = op_has(around, LOOP);
         for (int i = 0; repeats && i < around->region_count && !found; i++)
             found = region_has_with(around->regions[i], ASYNC_PROXY);
-        op = around; /* what it holds was looked at, or its other branch is: more than need be */
+        op = around;
     }
 }
 
