@@ -3,8 +3,10 @@
  * A block that fills shared memory, waits, and then loads something else waits for memory twice.
  * What the block has not written yet, and waited for no other block to write, is the same on either
  * side of the barrier, whatever the launch's pointers have in common: so its loads go in front of
- * the first barrier where their addresses can be known, and are in flight together. */
+ * the first barrier where their addresses can be known, and are in flight together. Those of a
+ * branch that does nothing else with memory go there, too, and load where its condition holds. */
 #include "passes/pass.h"
+#include "ir/group.h"
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
 #include "target/cost.h"
@@ -61,6 +63,88 @@ static void hoist(Hoist *hoist, Op *load)
     }
 }
 
+/* It is no load's, nor what follows from one. */
+static bool leaves(const Region *arm, const Value *value)
+{
+    const Op *op = value->op;
+    if (!op || op->parent != arm) return true;
+    if (!op_has(op, PURE) || op_has(op, COOP) || op->region_count) return false;
+    for (int i = 0; i < op->operand_count; i++)
+        if (!leaves(arm, op->operands[i])) return false;
+    return true;
+}
+
+static void leave(const Region *arm, const Value *value, Op *branch)
+{
+    Op *op = value->op;
+    if (!op || op->parent != arm) return;
+    for (int i = 0; i < op->operand_count; i++) leave(arm, op->operands[i], branch);
+    op_move_before(op, branch);
+}
+
+static bool take_addresses_out(const Op *load, Op *branch)
+{
+    const Region *arm = load->parent;
+    for (int i = 0; i < load->operand_count; i++)
+        if (!leaves(arm, load->operands[i])) return false;
+    for (int i = 0; i < load->operand_count; i++) leave(arm, load->operands[i], branch);
+    return true;
+}
+
+/* What holds where the arm's load is done, before the barrier; NULL: that is not known there. */
+static Value *find_guard(Op *branch, int arm, const Op *load, Op *barrier)
+{
+    Value *condition = operand(branch, condition);
+    if (!may_precede(load, barrier) || !value_may_precede(condition, barrier)) return NULL;
+    for (int i = 0; i < load->operand_count; i++) value_move_before(load->operands[i], barrier);
+    value_move_before(condition, barrier);
+    Builder at = builder_before(barrier);
+    if (arm == 1) condition = build2(&at, OP_xor, condition, build_const(&at, DTYPE_b1, 1));
+    Value *own = operand_given(load, predicate);
+    return own ? build2(&at, OP_and, own, condition) : condition;
+}
+
+static void hoist_guarded(Hoist *hoist, Op *branch, int arm, Op *load)
+{
+    const int registers = type_words(load->results[0].type);
+    if (registers > hoist->registers || !take_addresses_out(load, branch)) return;
+    for (size_t i = 0; i < hoist->barriers.count; i++) {
+        Op *barrier = hoist->barriers.data[i];
+        Value *guard = find_guard(branch, arm, load, barrier);
+        if (!guard) continue;
+        Builder at = builder_before(barrier);
+        Value *operands[] = {operand(load, pointer), guard};
+        Op *masked = build_op(&at, OP_ld, 2, operands, 1, &load->results[0].type);
+        masked->span = load->span;
+        if (op_attr(load, ATTR_align)) op_set_int(masked, ATTR_align, op_int(load, ATTR_align, 0));
+        value_replace(load->results, masked->results);
+        op_erase(load);
+        hoist->registers -= registers;
+        return;
+    }
+}
+
+/* It computes with what it loads, and no more. */
+static bool is_plain_arm(const Region *arm)
+{
+    for (const Op *op = arm->first; op; op = op->next)
+        if (op->region_count || (!op_has(op, PURE | TERM) && !is_global_load(op)) ||
+            op_has(op, COOP))
+            return false;
+    return true;
+}
+
+static void hoist_of_branch(Hoist *hoist, Op *branch)
+{
+    for (int arm = 0; arm < branch->region_count; arm++) {
+        if (!is_plain_arm(branch->regions[arm])) continue;
+        for (Op *op = branch->regions[arm]->first, *next; op; op = next) {
+            next = op->next;
+            if (is_global_load(op)) hoist_guarded(hoist, branch, arm, op);
+        }
+    }
+}
+
 static void hoist_loads(Kernel *kernel, const Target *target, const Op *launch)
 {
     const int all = cost_registers_per_thread(target, launch_warps(launch), 1);
@@ -72,6 +156,8 @@ static void hoist_loads(Kernel *kernel, const Target *target, const Op *launch)
             vec_push(kernel->arena, &state.barriers, op);
         else if (is_global_load(op))
             hoist(&state, op);
+        else if (op->code == OP_if && state.barriers.count && !is_group(op))
+            hoist_of_branch(&state, op);
     }
 }
 
