@@ -18,7 +18,7 @@ bool rule_launch(const Check *check)
            require(check, !op_attr(op, ATTR_panel) || in_range(op, ATTR_panel, 1, INT16_MAX),
                    "a {panel} has one row at least") &&
            require(check,
-                   !op_attr(op, ATTR_rasterize) || is_one_of(op, ATTR_rasterize, "row column"),
+                   !op_attr(op, ATTR_rasterize) || is_one_of(op, ATTR_rasterize, "row column longest"),
                    "{rasterize} is row or column") &&
            rule_cluster(check, op);
 }

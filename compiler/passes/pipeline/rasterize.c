@@ -14,7 +14,9 @@
  * rows, column by column.
  *
  * That is for blocks whose pipelined loops copy by both indices. Where blocks have more iterations
- * to do the greater their index is, they are taken from the last one to the first.
+ * of products to do the greater their index is, they are taken from the last one to the first; and
+ * where that is the index along x, and no block does the work of several, the longest of many rows
+ * come before the others of any (rasterize_blocks.c).
  *
  * CUTLASS calls that a threadblock swizzle, Triton a grouped order. Panels that the author asks for
  * give way to it: they are the same for another count of blocks and another L2, and persistent
@@ -192,6 +194,8 @@ static const char *reverse_blocks(Kernel *kernel, Op *launch, int dim)
     kernel_remark(kernel, kernel->span,
                   "blocks are taken from the last one to the first, as those have more iterations");
     ops_rename_blocks(rest, indices);
+    if (dim == 0 && !op_attr(launch, ATTR_panel))
+        op_set_text(launch, ATTR_rasterize, intern_text(kernel->session->names, "longest"));
     return NULL;
 }
 
@@ -211,7 +215,8 @@ bool pass_rasterize(Kernel *kernel, PassContext *context)
         if (op->code != OP_launch) continue;
         Traits traits = {.facts = analysis_ranges(context), .rises = -1};
         region_visit_those(launch_region(op), OP_for, look_at_loop, &traits);
-        const char *fault = traits.pipelined ? choose_order(kernel, op, &traits) : NULL;
+        const bool asks = traits.pipelined || traits.rises >= 0;
+        const char *fault = asks ? choose_order(kernel, op, &traits) : NULL;
         if (fault)
             kernel_remark(kernel, kernel->span, "blocks are taken in the order of the grid: %s",
                           fault);

@@ -1,5 +1,6 @@
 /* rasterize_blocks.c: the order in which the grid's blocks are taken, where the author asks for
- * one: a launch with {panel}.
+ * one, a launch with {panel}, or where blocks are known to take longer the less their index along x
+ * is, one with {rasterize = longest}.
  *
  * The blocks that run at one time follow each other by their hardware index. In panels of some rows
  * (or, if {rasterize} is "column", columns) they go down a panel's rows before the next column, so
@@ -7,6 +8,7 @@
  * backwards, so that the columns at its end are still there. Each block's index is another one for
  * that, one to one. */
 #include "passes/pass.h"
+#include "target/cost.h"
 #include "ir/rebuild.h"
 
 #include <string.h>
@@ -54,13 +56,50 @@ static void find_indices(Builder *at, const Op *launch, int64_t panel, int along
     indices[1 - along] = build_cast(at, DTYPE_i32, build2(at, OP_add, first, across));
 }
 
+/* The least divisor of the rows of which as many have enough blocks. */
+static int64_t rows_of_group(int64_t columns, int64_t rows)
+{
+    int64_t group = 1;
+    while (group < rows && (rows % group != 0 || group * columns < COST_LONGEST_FIRST)) group++;
+    return group;
+}
+
+/* A list of jobs ends soonest, and evenly, if the longest begin first (Graham 1969). Blocks with
+ * the same index along x take as long as each other, so that those of a group of rows come column
+ * by column; a group is small enough for what its rows read to stay in L2, and those that follow
+ * fill up what the short blocks leave. */
+static void put_longest_first(Op *launch, Op *rest)
+{
+    int64_t columns, rows;
+    if (!value_constant(operand(launch, x), &columns) || !value_constant(operand(launch, y), &rows))
+        return;
+    const int64_t group = rows_of_group(columns, rows);
+    if (group == 1) return;
+    Builder at = builder_before(rest);
+    Value *number = build2(
+        &at, OP_add, build2(&at, OP_mul, find_index(&at, 1), build_const(&at, DTYPE_u32, columns)),
+        find_index(&at, 0));
+    Value *blocks = build_const(&at, DTYPE_u32, group * columns),
+          *height = build_const(&at, DTYPE_u32, group);
+    Value *which = build2(&at, OP_div, number, blocks),
+          *inside = build2(&at, OP_rem, number, blocks);
+    Value *x = build2(&at, OP_div, inside, height),
+          *y = build2(&at, OP_add, build2(&at, OP_mul, which, height),
+                      build2(&at, OP_rem, inside, height));
+    ops_rename_blocks(rest,
+                      (Value *[2]){build_cast(&at, DTYPE_i32, x), build_cast(&at, DTYPE_i32, y)});
+}
+
 static void rasterize_launch(Op *launch)
 {
     const Attr *word = op_attr(launch, ATTR_rasterize);
     const int64_t panel = op_int(launch, ATTR_panel, 0);
     Op *rest = launch_region(launch)->first;
     Value *indices[2];
-    if (panel == 0 || !rest || launch_is_cluster_or_cooperative(launch)) return;
+    if (!rest || launch_is_cluster_or_cooperative(launch)) return;
+    if (word && strcmp(word->text, "longest") == 0 && !op_attr(launch, ATTR_persistent))
+        put_longest_first(launch, rest);
+    if (panel == 0) return;
     Builder at = builder_before(rest);
     find_indices(&at, launch, panel, word && strcmp(word->text, "column") == 0 ? 1 : 0, indices);
     ops_rename_blocks(rest, indices);
