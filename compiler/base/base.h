@@ -298,6 +298,8 @@ void os_remove_temp_folders(void); /* those of this process that are still there
 /* The program or the library that this code is in. */
 char *os_own_file(Arena *arena);
 char *os_find_program(Arena *arena, const char *name); /* by PATH; NULL if there is none */
+/* What the process's environment has under that name; NULL: it has none. */
+const char *os_environment(const char *name);
 
 typedef struct OsProcess OsProcess;
 /* Starts a program with standard output and error collected; NULL with errno set if it can't start.

@@ -231,6 +231,11 @@ char *os_working_folder(Arena *arena)
     return folder;
 }
 
+const char *os_environment(const char *name)
+{
+    return getenv(name);
+}
+
 static const char *temp_root(void)
 {
     const char *root = getenv("TMPDIR");

@@ -543,6 +543,15 @@ Object *builtin_hash(Eval *eval, const Bound *bound)
                : NULL;
 }
 
+/* environment(name): a text, or None. */
+Object *core_environment(Eval *eval, const Bound *bound)
+{
+    const Object *name = text_argument(eval, bound->values[0], "the name", bound->at);
+    if (name == NULL) return NULL;
+    const char *value = os_environment(name->as.text.data);
+    return value != NULL ? object_text(eval, value, strlen(value)) : eval->none;
+}
+
 Object *builtin_callable(Eval *eval, const Bound *bound)
 {
     ObjectKind kind = bound->values[0]->kind;
