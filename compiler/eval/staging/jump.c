@@ -69,6 +69,7 @@ void loop_close(Eval *eval, OpenLoop outer)
 {
     Jumps *jumps = eval->frame->jumps;
     *jumps->loop = *jumps->iteration = false;
+    eval->passed++;
     jumps->loop = outer.loop;
     jumps->iteration = outer.iteration;
 }
@@ -81,6 +82,7 @@ void iteration_open(Eval *eval)
 void iteration_close(Eval *eval)
 {
     *eval->frame->jumps->iteration = false;
+    eval->passed++;
 }
 
 /* How the ways have ended that have left. */
@@ -298,6 +300,7 @@ Object *call_result(Eval *eval, Flow flow, Span at)
     Binding *bound = &frame_jumps(eval)->result;
     Object *result = bound->object != NULL ? binding_get(eval, bound, at) : eval->none;
     *frame->jumps->call = false;
+    eval->passed++;
     if (result != NULL && result->kind == OBJECT_TILE) result->fresh = true;
     return result;
 }

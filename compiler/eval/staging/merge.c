@@ -315,6 +315,8 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
     if (merge->before != UINT64_MAX) trial_note_read(eval, merge->binding, merge->before);
     Object *values[2];
     bool partial = false;
+    Object *known = merge->lifted;
+    if (known == NULL && merge->passed == eval->passed) known = merge->partial;
     for (int i = 0; i < 2; i++) {
         bool unseen = is_unseen(merge, i);
         values[i] = NULL;
@@ -324,13 +326,13 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
         }
         if (merge->values[i] == NULL && may_lack_value(eval, merge, i)) continue;
         if (merge->values[i] == NULL) return FAIL(eval, maybe_unbound, at, merge->binding->name);
-        if (merge->lifted != NULL) continue;
+        if (known != NULL) continue;
         values[i] = resolve_value(eval, merge->values[i], at);
         if (values[i] == NULL) return NULL;
         const Object *inner = merge->values[i];
         partial |= inner->kind == OBJECT_MERGE && inner->as.merge->lifted == NULL;
     }
-    if (merge->lifted != NULL) return merge->lifted;
+    if (known != NULL) return known;
     for (int i = 0; i < 2; i++)
         if (gives_way(values[i], values[!i])) values[i] = NULL;
     if (values[0] == NULL && values[1] == NULL) {
@@ -341,7 +343,12 @@ static Object *lift(Eval *eval, Merge *merge, Span at)
     if (only != NULL && object_is_known(eval, only) && !object_is_sequence(only))
         return values[values[0] == NULL];
     Object *lifted = lift_seen(eval, merge, values, at);
-    if (!partial) merge->lifted = lifted;
+    if (!partial) {
+        merge->lifted = lifted;
+    } else {
+        merge->partial = lifted;
+        merge->passed = eval->passed;
+    }
     return lifted;
 }
 

@@ -13,6 +13,7 @@ typedef struct Unrolling {
     Object *map;            /* of a range, or NULL */
     bool guarded;           /* other ways have left the loop */
     bool finished;          /* the rest was staged, `else` and all */
+    bool begun;             /* the first iteration has */
     size_t surveyed, asked; /* kernels when the last iteration had ended (says_nothing_new) */
     int same;
     MaskedLoop masked;
@@ -87,6 +88,46 @@ static Op *latest_op(const Eval *eval)
     return eval->builder.before ? eval->builder.before->previous : eval->builder.region->last;
 }
 
+/* Whether a first iteration, on trial, may leave the loop by a run-time condition. */
+static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
+{
+    Object *needed_missing = eval->needed_missing;
+    if (!eval_work(eval, WORK_OF_LOOP)) return false; /* loops in loops: again and again */
+    Value *condition = build_const(&eval->builder, DTYPE_b1, 1);
+    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
+    ChangeVec changes = {0};
+    Control control = control_enter(eval, op->regions[0]);
+    jump_clear_all(eval, eval->at);
+    OpenLoop outer = loop_open(eval);
+    Frame *frame = eval->frame;
+    Object *result = frame->result;
+    const LaneExit exit = frame->exit;
+    eval->quiet++;
+    MaskedLoop loop = masked_open(eval, node->body);
+    const MaskedFrame masked = masked_enter(eval, &loop);
+    Flow flow = eval_block(eval, node->body);
+    masked_leave(eval, masked);
+    eval->quiet--;
+    frame->result = result;
+    frame->exit = exit;
+    loop_close(eval, outer);
+    bool stops =
+        flow != FLOW_ERROR && !(flow == FLOW_BREAK || flow == FLOW_RETURN) &&
+        (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN) || masked_left(&loop));
+    control_leave(eval, control, &changes);
+    op_erase(op);
+    eval->needed_missing = needed_missing;
+    return stops;
+}
+
+/* In a thread's program such a loop is one at run time, however much is known of its test: each
+ * iteration would stand within what stays of the one before it. */
+static bool is_loop_of_thread(Eval *eval, const Unrolling *unrolling, const NodeWhile *node)
+{
+    return !unrolling->begun && eval->staging != NULL && eval->frame->is_thread_code &&
+           !in_host_part(eval) && stops_at_run_time(eval, node);
+}
+
 static Flow next_test(Eval *eval, Unrolling *unrolling)
 {
     const NodeWhile *node = NODE_AS(While, unrolling->node);
@@ -98,7 +139,10 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
     bool truth;
     eval_move_to(eval, node->test);
     if (test == NULL) return FLOW_ERROR;
-    if (object_is_staged(test)) {
+    const bool is_known = !object_is_staged(test);
+    if (is_known && (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at)))
+        return FLOW_ERROR;
+    if (!is_known || (truth && is_loop_of_thread(eval, unrolling, node))) {
         if (host_part_refuses_loop(eval, eval->at)) return FLOW_ERROR;
         if (unrolling->guarded && node->orelse.count > 0)
             return FAIL(eval, unsupported, eval->at, "the 'else' of this loop"), FLOW_ERROR;
@@ -107,7 +151,7 @@ static Flow next_test(Eval *eval, Unrolling *unrolling)
         return FLOW_BREAK;
     }
     if (eval->control == 0 && eval->tests == 0) eval->journal.count = mark;
-    if (!object_truth(eval, test, &truth) || !eval_step(eval, eval->at)) return FLOW_ERROR;
+    unrolling->begun = true;
     return truth ? FLOW_NEXT : FLOW_BREAK;
 }
 
@@ -326,38 +370,6 @@ Flow run_for(Eval *eval, const Node *node)
     Flow flow = unroll(eval, &unrolling);
     items->as.iterator.control = unrolling.guarded ? CONTROL_NONE : control;
     return flow;
-}
-
-/* Whether a first iteration, on trial, may leave the loop by a run-time condition. */
-static bool stops_at_run_time(Eval *eval, const NodeWhile *node)
-{
-    Object *needed_missing = eval->needed_missing;
-    if (!eval_work(eval, WORK_OF_LOOP)) return false; /* loops in loops: again and again */
-    Value *condition = build_const(&eval->builder, DTYPE_b1, 1);
-    Op *op = build_op(&eval->builder, OP_if, 1, &condition, 0, NULL);
-    ChangeVec changes = {0};
-    Control control = control_enter(eval, op->regions[0]);
-    jump_clear_all(eval, eval->at);
-    OpenLoop outer = loop_open(eval);
-    Frame *frame = eval->frame;
-    Object *result = frame->result;
-    const LaneExit exit = frame->exit;
-    eval->quiet++;
-    MaskedLoop loop = masked_open(eval, node->body);
-    const MaskedFrame masked = masked_enter(eval, &loop);
-    Flow flow = eval_block(eval, node->body);
-    masked_leave(eval, masked);
-    eval->quiet--;
-    frame->result = result;
-    frame->exit = exit;
-    loop_close(eval, outer);
-    bool stops =
-        flow != FLOW_ERROR && !(flow == FLOW_BREAK || flow == FLOW_RETURN) &&
-        (jump_possible(eval, JUMP_BREAK) || jump_possible(eval, JUMP_RETURN) || masked_left(&loop));
-    control_leave(eval, control, &changes);
-    op_erase(op);
-    eval->needed_missing = needed_missing;
-    return stops;
 }
 
 Flow run_while(Eval *eval, const Node *node)

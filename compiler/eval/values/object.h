@@ -179,6 +179,9 @@ typedef struct Merge {
     uint64_t before; /* clock of the older value, if one of the values is it; else UINT64_MAX */
     Binding *binding;
     Object *lifted; /* once it was needed */
+    /* The same without what nobody read there: as long as no place that ways leave to is passed. */
+    Object *partial;
+    uint64_t passed; /* Eval.passed then */
 } Merge;
 
 struct Object {

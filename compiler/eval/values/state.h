@@ -257,6 +257,7 @@ struct Eval {
     VEC(Undo) journal; /* bindings changed under run-time control */
     LoopTrial *trial;
     Parallel *parallel; /* NULL: no parallel loop is being staged */
+    uint64_t passed;    /* places that ways leave to, as the ends of loops and calls */
     uint64_t clock;
     MadeVec *made;               /* by the module's statement that runs; NULL: nobody asks */
     Map warned;                  /* places of warnings, which are given once */
