@@ -128,7 +128,8 @@ class Program(Choices):
             self.line(f"T.fill({most}, {self.pick(['-4', '-T.infinity(T.float32)'])})")
             self.line(f"T.clear({total})")
         place = f"{table}[{self.pick([i, f'({i} + bx) % 64'])}] * {n}" if paged else f"{i} * {n}"
-        with self.pipelined(i, rounds):
+        again = self.chance(0.2)
+        with self.within(*[f"for {self.fresh('t')} in T.serial({self.pick(['2', '3', self.number() + ' % 3'])}):"] * again), self.pipelined(i, rounds):
             later = self.chance(0.5)
             self.copy(keys, place, n, d, k)
             if not same and not later:
@@ -164,7 +165,7 @@ class Program(Choices):
                     self.line(f"{s}[{x}, {y}] = {form}")
                 if self.chance(0.3):
                     with self.parallel([x, y], (m, e)):
-                        self.line(f"{o}[{x}, {y}] *= T.if_then_else({self.pick([f'{i} % 2 == 0', f'{x} % 2 == 0', f'{i} > 1'])}, 1.0, 0.5)")
+                        self.line(f"{o}[{x}, {y}] *= T.if_then_else({self.pick([f'{i} % 2 == 0', f'{x} % 2 == 0', f'{i} > 1'])}, 1.0, {'-1.0' if again else '0.5'})")
             self.line(f"T.copy({s}, {p})")
             self.line(f"T.gemm({p}, {k if same else v}, {o}{policy})")
         if stats:
