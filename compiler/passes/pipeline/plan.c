@@ -8,7 +8,10 @@
  *     for each iteration k: begin the first product of iteration k, and the second of iteration
  *         k - 1; wait for the first; the work between the two of iteration k; wait for the second
  *
- * so that the tensor core has work while threads do theirs: software pipelining (Lam 1988), of two
+ * Where no product needs another, one that reads what threads store in its iteration is done an
+ * iteration later: it is in flight while threads make what the next one reads.
+ *
+ * So the tensor core has work while threads do theirs: software pipelining (Lam 1988), of two
  * stages as in FlashAttention-3 (Shah and others 2024). Within an iteration ops come in the order
  * of a list schedule (Gibbons and Muchnick 1986): what is ready, products first, then what waits
  * least for products that are in flight; units have latencies of their own.
@@ -73,6 +76,12 @@ static bool waits_for_product(const Plan *plan, const Op *dot, int operand)
     return !(operand == 2 && value->op && value->op->code == OP_dot) && is_derived(plan, value);
 }
 
+/* By a product that reads what it leaves in memory, for a stage. */
+static bool is_waited_for(const Plan *plan, const Op *before)
+{
+    return map_has(&plan->derived, before) || (plan->hands_over && before->code == OP_shared_store);
+}
+
 /* What stands before it in the text and touches the same memory is not done after it. */
 static int stage_by_memory(const Plan *plan, const Op *op)
 {
@@ -80,7 +89,7 @@ static int stage_by_memory(const Plan *plan, const Op *op)
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step before = plan->steps.data[i];
         if (before.stage < stage || !plan_conflicts(before.op, op)) continue;
-        const bool waits = op->code == OP_dot && map_has(&plan->derived, before.op);
+        const bool waits = op->code == OP_dot && is_waited_for(plan, before.op);
         stage = before.stage + waits > stage ? before.stage + waits : stage;
     }
     return stage;
@@ -135,9 +144,11 @@ static void put_off_stores(Plan *plan)
     }
 }
 
-static void find_steps(Plan *plan)
+static void find_steps(Plan *plan, bool hands_over)
 {
     plan->count = 1;
+    plan->hands_over = hands_over;
+    plan->steps.count = 0;
     for (Op *op = body_of(plan)->first; op; op = op_next(op)) {
         find_derived(plan, op);
         if (!has_step(plan, op)) continue;
@@ -703,7 +714,8 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     if (!fault) fault = fault_of_warp_specialize(pipeline, NULL);
     if (fault) return fault;
     flatten_branches(pipeline->loop->regions[0]);
-    find_steps(plan);
+    find_steps(plan, false);
+    if (plan->count == 1) find_steps(plan, true);
     find_channels(plan);
     fault = choose_stages(plan);
     if (fault) return fault;

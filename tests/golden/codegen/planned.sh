@@ -17,6 +17,8 @@ show planned.tile 'chain.compile(T.Tensor((64, 64), T.float16), T.Tensor((1, 64)
 show planned.tile 'pair.compile(T.Tensor((64, 192), T.float16), T.Tensor((192, 64), T.float16), T.Tensor((192, 64), T.float16))'
 show planned.tile 'three.compile(T.Tensor((64, 64), T.float16), T.Tensor((1024, 64), T.float16))'
 
+# nothing but what threads store waits for the product, which is in flight while they make what the next one reads
+show planned_memory.tile 'widened.compile(T.Tensor((64, 256), T.float16), T.Tensor((64, 256), T.int8))'
 show planned_loads.tile 'ragged.compile(T.Tensor((3, 64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((4,), T.int32))'
 show planned_loads.tile 'paged.compile(T.Tensor((128, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((400, 256), T.float16), T.Tensor((8,), T.int32), T.Tensor((1,), T.int32))'
 show planned_loads.tile 'chased.compile(T.Tensor((64, 64), T.float16), T.Tensor((400, 64), T.float16), T.Tensor((8,), T.int32), 4)'
