@@ -18,13 +18,8 @@ static Value *find_extent(Builder *at, const Op *launch, int dim)
 {
     int64_t extent;
     return value_constant(operand_list(launch, x)[dim], &extent)
-               ? build_const(at, DTYPE_u32, extent)
-               : build_cast(at, DTYPE_u32, build_of_grid(at, OP_grid_dim, dim));
-}
-
-static Value *find_index(Builder *at, int dim)
-{
-    return build_cast(at, DTYPE_u32, build_of_grid(at, OP_block_idx, dim));
+               ? build_const(at, DTYPE_i32, extent)
+               : build_of_grid(at, OP_grid_dim, dim);
 }
 
 static bool has_one_panel(const Value *extent, int64_t panel)
@@ -33,27 +28,26 @@ static bool has_one_panel(const Value *extent, int64_t panel)
     return value_constant(extent, &number) && number <= panel;
 }
 
-/* along: the dimension that a panel is long in; the other one is what it has `panel` of. None of
- * the numbers is below zero; loads wait for what is divided. */
+/* along: the dimension that a panel is long in; the other one is what it has `panel` of. */
 static void find_indices(Builder *at, const Op *launch, int64_t panel, int along, Value *indices[2])
 {
-    Value *index[2] = {find_index(at, 0), find_index(at, 1)};
+    Value *index[2] = {build_of_grid(at, OP_block_idx, 0), build_of_grid(at, OP_block_idx, 1)};
     Value *extent[2] = {find_extent(at, launch, 0), find_extent(at, launch, 1)};
     Value *number_in_grid = build2(at, OP_add, build2(at, OP_mul, index[1], extent[0]), index[0]);
-    Value *length = extent[along], *rows = build_const(at, DTYPE_u32, panel);
+    Value *length = extent[along], *rows = build_const(at, DTYPE_i32, panel);
     Value *blocks = build2(at, OP_mul, length, rows);
     Value *which = has_one_panel(extent[1 - along], panel)
-                       ? build_const(at, DTYPE_u32, 0)
+                       ? build_const(at, DTYPE_i32, 0)
                        : build2(at, OP_div, number_in_grid, blocks);
     Value *inside = build2(at, OP_sub, number_in_grid, build2(at, OP_mul, which, blocks));
     Value *first = build2(at, OP_mul, which, rows);
     Value *height = build2(at, OP_min, build2(at, OP_sub, extent[1 - along], first), rows);
-    Value *far = build2(at, OP_div, inside, height), *one = build_const(at, DTYPE_u32, 1);
+    Value *far = build2(at, OP_div, inside, height), *one = build_const(at, DTYPE_i32, 1);
     Value *backwards = build2(at, OP_sub, build2(at, OP_sub, length, one), far);
-    Value *odd = build_cmp(at, "ne", build2(at, OP_and, which, one), build_const(at, DTYPE_u32, 0));
+    Value *odd = build_cmp(at, "ne", build2(at, OP_and, which, one), build_const(at, DTYPE_i32, 0));
     Value *across = build2(at, OP_sub, inside, build2(at, OP_mul, far, height));
-    indices[along] = build_cast(at, DTYPE_i32, build3(at, OP_select, odd, backwards, far));
-    indices[1 - along] = build_cast(at, DTYPE_i32, build2(at, OP_add, first, across));
+    indices[along] = build3(at, OP_select, odd, backwards, far);
+    indices[1 - along] = build2(at, OP_add, first, across);
 }
 
 /* The least divisor of the rows of which as many have enough blocks. */
@@ -62,6 +56,11 @@ static int64_t rows_of_group(int64_t columns, int64_t rows)
     int64_t group = 1;
     while (group < rows && (rows % group != 0 || group * columns < COST_LONGEST_FIRST)) group++;
     return group;
+}
+
+static Value *find_index(Builder *at, int dim)
+{
+    return build_cast(at, DTYPE_u32, build_of_grid(at, OP_block_idx, dim));
 }
 
 /* A list of jobs ends soonest, and evenly, if the longest begin first (Graham 1969). Blocks with
