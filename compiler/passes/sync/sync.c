@@ -802,13 +802,37 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     return !barriers.too_many;
 }
 
+/* ---- stages that threads read ---- */
+
+static bool reads_stage(const Op *op, const void *context)
+{
+    (void)context;
+    const Value *memory = op_has(op, READS) && !op_has(op, WRITES) ? op_memory(op) : NULL;
+    return memory && memory->type->kind == TYPE_SHARED &&
+           op_attr(shared_root(memory), ATTR_multi_buffer);
+}
+
+/* What is given back is written by TMA next, whose writes are of another proxy: without a fence
+ * they may come before reads of the threads that are in flight. */
+static void visit_release(Op *release, void *context)
+{
+    (void)context;
+    Builder builder = builder_before(release);
+    if (region_find(release->parent, reads_stage, NULL) && !is_fenced(release))
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
 bool pass_sync(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
     Arena *arena = arena_new();
     kernel_drop_dead(kernel); /* loads of what the tensor core reads for itself, for one */
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= sync_launch(kernel, context, arena, op);
+        if (op->code == OP_launch) {
+            fine &= sync_launch(kernel, context, arena, op);
+            if (region_has(launch_region(op), OP_tma_load))
+                region_visit_those(launch_region(op), OP_consumer_release, visit_release, NULL);
+        }
     arena_free(arena);
     kernel->stage = STAGE_SYNCED;
     return fine;
