@@ -431,7 +431,7 @@ const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
 {
     pipeline->by_tma = are_by_tma(pipeline);
     if (!dot && !pipeline->by_tma) return "not all copies are TMA loads";
-    const char *fault = fault_of_place(pipeline, !dot);
+    const char *fault = fault_of_place(pipeline, true);
     if (!fault && dot) fault = fault_of_producer(pipeline, dot);
     if (fault) return fault;
     if (pipeline->consumers + producers_of(pipeline) > COST_SPLIT_THREADS)
