@@ -144,10 +144,10 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
 
 /* What leaves too few registers for the rest is left out, one after the other: reads long before
  * their use, a single warp of producers, for a warpgroup that gives its registers away, sums of two
- * iterations, producers and products in flight, what is loaded ahead, and at
- * last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few registers that spill
- * cost less than producers gain. Numbers that are kept for later uses are what costs least, so that
- * they are left out alone, and behind most of the others once more. */
+ * iterations, producers and products in flight, what is loaded ahead, and at last wgmma, as
+ * mma.sync takes its operands and sums in smaller pieces. A few registers that spill cost less than
+ * producers gain. Numbers that are kept for later uses are what costs least, so that they are left
+ * out alone, and behind most of the others once more. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {

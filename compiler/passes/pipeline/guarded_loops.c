@@ -9,16 +9,9 @@
  *         if condition:                           if condition:
  *             copy, multiply                          for 0, 1 {stages = 3}:
  *                                                         copy, multiply */
-#include "passes/analysis/loop.h"
 #include "passes/pass.h"
 
 #include "ir/rebuild.h"
-
-static bool is_copy(const Op *op, const void *context)
-{
-    (void)context;
-    return op_has(op, COPY);
-}
 
 /* What is before the condition in an iteration: numbers that whoever copies ahead can know, too. */
 static bool is_plain(const Op *op)
@@ -35,7 +28,7 @@ static Op *guard_of(const Op *loop)
         if (guard || op->code != OP_if) return NULL;
         guard = op;
     }
-    if (!guard || !region_find(guard->regions[0], is_copy, NULL)) return NULL;
+    if (!guard || !region_has_with(guard->regions[0], COPY)) return NULL;
     const Region *otherwise = guard->regions[1];
     return !otherwise->first || otherwise->first == region_terminator(otherwise) ? guard : NULL;
 }
@@ -80,26 +73,19 @@ static void loop_inside(Kernel *kernel, Op *guard, int64_t stages)
     for (int i = 0; i < count; i++) op_set_operand(end, i, &loop->results[i]);
 }
 
-typedef struct Guarded {
-    Kernel *kernel;
-    bool changed;
-} Guarded;
-
 static void consider(Op *loop, void *context)
 {
-    Guarded *guarded = context;
+    Kernel *kernel = context;
     const int64_t stages = op_int(loop, ATTR_stages, 0);
     Op *guard = stages > 1 ? guard_of(loop) : NULL;
     if (!guard) return;
-    loop_inside(guarded->kernel, guard, stages);
+    loop_inside(kernel, guard, stages);
     op_drop_attr(loop, ATTR_stages);
-    guarded->changed = true;
 }
 
 bool pass_guarded_loops(Kernel *kernel, PassContext *context)
 {
-    Guarded guarded = {.kernel = kernel};
     if (kernel_had_any(kernel, COPY) && target_has(context->target, HAS_TMA))
-        kernel_visit_those(kernel, OP_for, consider, &guarded);
+        kernel_visit_those(kernel, OP_for, consider, kernel);
     return true;
 }
