@@ -41,12 +41,9 @@ static bool find_choice(Op *op, Choice *out)
 static int first_of(const Op *loop, const Value *condition)
 {
     const Op *cmp = condition->op;
-    int64_t begin, number;
-    if (!cmp || cmp->code != OP_cmp || operand(cmp, a) != loop->regions[0]->arguments[0]) return -1;
-    const bool is_begin = operand(cmp, b) == operand(loop, begin) ||
-                          (value_constant(operand(cmp, b), &number) &&
-                           value_constant(operand(loop, begin), &begin) && number == begin);
-    if (!is_begin) return -1;
+    if (!cmp || cmp->code != OP_cmp || operand(cmp, a) != loop->regions[0]->arguments[0] ||
+        !value_same_number(operand(cmp, b), operand(loop, begin)))
+        return -1;
     const char *predicate = op_attr(cmp, ATTR_predicate)->text;
     if (strcmp(predicate, "eq") == 0) return 0;
     const bool counts_up = strcmp(predicate, "gt") == 0 && loop_trips(loop) > 0;
@@ -55,7 +52,7 @@ static int first_of(const Op *loop, const Value *condition)
 
 static bool is_outside(const Op *loop, const Value *value)
 {
-    return !region_holds(loop->regions[0], value->op ? value->op->parent : value->region);
+    return !region_holds(loop->regions[0], value_home(value));
 }
 
 /* There, or made of what is there as well before the loop. */
