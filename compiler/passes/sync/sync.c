@@ -19,8 +19,8 @@
  * The tensor core, and TMA, use shared memory through a proxy of their own: a barrier
  * that comes after threads wrote is preceded by a fence that shows them what; and so is one that
  * comes after threads read what TMA overwrites, as a barrier does not wait until that
- * has been read. A thread that itself hands to them what it wrote or read passes no barrier, and
- * fences before that.
+ * has been read. So is an arrival at an mbarrier, and where a stage is given back. A thread that
+ * itself hands to them what it wrote or read passes no barrier, and fences before that.
  *
  * What warps of their own copy to a multi-buffer is ordered by the multi-buffer's own barriers. So
  * is what thread groups do beside each other by the author's own mbarriers, in a launch that has
@@ -114,8 +114,7 @@ static bool is_async_reader(const Op *op)
 static bool is_fenced(const Op *op)
 {
     op = op->previous;
-    while (op && !is_fence(op) &&
-           (op_has(op, PURE | NO_PROXY) || hazard_is_arrival(op) || is_async_reader(op)))
+    while (op && !is_fence(op) && op_has(op, PURE | NO_PROXY | ARRIVES | ASYNC_PROXY))
         op = op->previous;
     return is_fence(op);
 }
@@ -325,6 +324,22 @@ static void visit_access(const Sync *sync, Op *op, State *state)
     add_access(sync, op, state);
 }
 
+/* What was written is shown to the tensor core by those that wrote it, too, and what was read is
+ * kept from TMA by those that read it. */
+static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
+{
+    bool needed = false;
+    for (size_t i = 0; i < state->items.count; i++) {
+        const Pending *item = state_item(sync, state, i);
+        needed |= !group_is_apart(item->group, sync->group) && !item->known.count && !item->open &&
+                  !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
+                  map_has(sync->shown, item->op);
+    }
+    Builder builder = builder_before(arrive);
+    if (sync->fences && !is_fenced(arrive) && sync->tensor_core && needed)
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
 /* Code in which the threads may part has no barriers: what it needs comes before it. */
 typedef struct Apart {
     const Sync *sync;
@@ -341,8 +356,9 @@ static void visit_access_apart(Op *op, void *context)
         add_access(apart->sync, op, apart->state);
     }
     if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
-    if (apart->adds && hazard_is_arrival(op)) return;
-    if (apart->adds)
+    if (apart->adds && hazard_is_arrival(op))
+        visit_arrive(apart->sync, op, apart->state);
+    else if (apart->adds)
         add_access(apart->sync, op, apart->state);
     else
         apart->needed |= needs_barrier(apart->sync, op, apart->state) != 0;
@@ -523,21 +539,6 @@ static void visit_take(const Sync *sync, Op *take)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
-/* What was written is shown to the tensor core by those that wrote it, too. */
-static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
-{
-    bool written = false;
-    for (size_t i = 0; i < state->items.count; i++) {
-        const Pending *item = state_item(sync, state, i);
-        written |= !group_is_apart(item->group, sync->group) && !item->known.count && !item->open &&
-                   !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
-                   writes_shared(item->op) && map_has(sync->shown, item->op);
-    }
-    Builder builder = builder_before(arrive);
-    if (sync->fences && !is_fenced(arrive) && sync->tensor_core && written)
-        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
-}
-
 static void visit_wait(const Sync *sync, const Op *op, State *state)
 {
     const bool for_all = op_int(op, ATTR_count, 0) == 0;
@@ -645,7 +646,7 @@ static void find_copied_for(Op *op, void *context)
  * have given the stage back, behind their reads. Ops are many, tiles are few: each is there once.
  */
 typedef struct ProxyTile {
-    const Value *tile;
+    const Value *tile, *barriers; /* of one that is copied behind reads */
     enum { TILE_USED, TILE_COPIED, TILE_COPIED_BEHIND_READS, TILE_KINDS } kind;
 } ProxyTile;
 
@@ -676,35 +677,45 @@ static void find_proxy_tiles(Op *op, void *context)
     ProxyTiles *found = context;
     for (int i = 0; i < op->operand_count && is_async_reader(op); i++)
         if (op->operands[i]->type->kind == TYPE_SHARED)
-            add_proxy_tile(found, (ProxyTile){op->operands[i], TILE_USED});
-    if (is_async_copy(op) && op_has(op, TMA))
-        add_proxy_tile(
-            found, (ProxyTile){operand(op, tile), map_has(&found->given_back, operand(op, barriers))
-                                                      ? TILE_COPIED_BEHIND_READS
-                                                      : TILE_COPIED});
+            add_proxy_tile(found, (ProxyTile){op->operands[i], NULL, TILE_USED});
+    if (is_async_copy(op) && op_has(op, TMA) && !op_int(op, ATTR_by_threads, 0))
+        add_proxy_tile(found, (ProxyTile){operand(op, tile), operand(op, barriers),
+                                          map_has(&found->given_back, operand(op, barriers))
+                                              ? TILE_COPIED_BEHIND_READS
+                                              : TILE_COPIED});
+}
+
+static bool is_of_tile(const ProxyTile *tile, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_SHARED &&
+            shared_root(op->operands[i]) == shared_root(tile->tile))
+            return true;
+    return false;
 }
 
 static bool meets_tile(const ProxyTile *other, const Op *op)
 {
     for (int i = 0; i < op->operand_count; i++)
-        if (hazard_same_memory(op->operands[i], other->tile) &&
-            !(other->kind == TILE_COPIED_BEHIND_READS &&
-              shared_root(op->operands[i]) == shared_root(other->tile)))
-            return true;
+        if (hazard_same_memory(op->operands[i], other->tile)) return true;
     return false;
 }
 
-/* What threads write of what something else uses, and read of what TMA overwrites at some time. */
+/* What threads write of what something else uses, and read of what TMA overwrites at some time: of
+ * a stage, when it is given back. */
 static void find_shown(Op *op, void *context)
 {
     const ProxyTiles *found = context;
+    const Sync *sync = found->sync;
     const bool writes = writes_shared(op);
     if (!writes && (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op))) return;
     for (size_t i = 0; i < found->tiles.count; i++) {
         const ProxyTile *other = &found->tiles.data[i];
         if ((other->kind == TILE_USED) != writes || !meets_tile(other, op)) continue;
-        map_set(found->sync->arena, found->sync->shown, op, op);
-        return;
+        if (other->kind == TILE_COPIED_BEHIND_READS && is_of_tile(other, op))
+            map_set(sync->arena, sync->read_back, other->barriers, op);
+        else
+            map_set(sync->arena, sync->shown, op, op);
     }
 }
 
@@ -768,12 +779,22 @@ static void keep_from_barriers(Op *wait, void *context)
     }
 }
 
+/* TMA writes to a stage that is given back behind what threads have read of it, which an mbarrier
+ * alone, of another proxy than TMA's writes, does not wait for. */
+static void visit_release(Op *release, void *context)
+{
+    const Sync *sync = context;
+    Builder builder = builder_before(release);
+    if (map_has(sync->read_back, operand(release, barriers)) && !is_fenced(release))
+        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+}
+
 static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *launch)
 {
     Barriers barriers = {0};
     OpVec inserted = {0};
     Cause cause = {0};
-    Map shown = {0}, copied_for = {0}, keepers = {0};
+    Map shown = {0}, read_back = {0}, copied_for = {0}, keepers = {0};
     merge_meetings(launch_region(launch));
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
@@ -783,6 +804,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .barriers = &barriers,
                        .inserted = &inserted,
                        .shown = &shown,
+                       .read_back = &read_back,
                        .copied_for = &copied_for,
                        .keepers = &keepers,
                        .cause = &cause,
@@ -794,6 +816,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     region_visit_with(launch_region(launch), ARRIVES, find_copied_for, (void *)&sync);
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);
+    region_visit_those(launch_region(launch), OP_consumer_release, visit_release, (void *)&sync);
     region_visit_those(launch_region(launch), OP_order_wait, keep_from_barriers, NULL);
     remark_barriers(kernel, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
@@ -802,37 +825,13 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     return !barriers.too_many;
 }
 
-/* ---- stages that threads read ---- */
-
-static bool reads_stage(const Op *op, const void *context)
-{
-    (void)context;
-    const Value *memory = op_has(op, READS) && !op_has(op, WRITES) ? op_memory(op) : NULL;
-    return memory && memory->type->kind == TYPE_SHARED &&
-           op_attr(shared_root(memory), ATTR_multi_buffer);
-}
-
-/* What is given back is written by TMA next, whose writes are of another proxy: without a fence
- * they may come before reads of the threads that are in flight. */
-static void visit_release(Op *release, void *context)
-{
-    (void)context;
-    Builder builder = builder_before(release);
-    if (region_find(release->parent, reads_stage, NULL) && !is_fenced(release))
-        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
-}
-
 bool pass_sync(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
     Arena *arena = arena_new();
     kernel_drop_dead(kernel); /* loads of what the tensor core reads for itself, for one */
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) {
-            fine &= sync_launch(kernel, context, arena, op);
-            if (region_has(launch_region(op), OP_tma_load))
-                region_visit_those(launch_region(op), OP_consumer_release, visit_release, NULL);
-        }
+        if (op->code == OP_launch) fine &= sync_launch(kernel, context, arena, op);
     arena_free(arena);
     kernel->stage = STAGE_SYNCED;
     return fine;

@@ -50,6 +50,7 @@ typedef struct Sync {
     OpVec *inserted;   /* barriers */
     Map *shown;        /* what threads write that TMA, or the tensor core, uses, too, and what they
                         * read that TMA overwrites */
+    Map *read_back;    /* the barriers of stages that threads read before they give them back */
     Cause *cause;      /* of the next one */
     const Op *ignored; /* a barrier that is taken for not there */
     bool fences;       /* barriers get the fences that they need */
