@@ -40,34 +40,32 @@ void tile_emu_checker_free(Checker *checker)
     free(checker);
 }
 
-static bool trace_new(Trace *out, size_t words)
+/* Uses are read where they were noted alone. */
+static bool trace_new(Trace *out, size_t words, size_t warps)
 {
-    out->mark = calloc(words, sizeof *out->mark);
-    out->stamp = calloc(words, sizeof *out->stamp);
-    out->passed = calloc(words, sizeof *out->passed);
-    out->rank = calloc(words, sizeof *out->rank);
-    return out->mark && out->stamp && out->passed && out->rank;
+    out->warps = calloc(words, sizeof *out->warps);
+    out->uses = malloc(warps * words * sizeof *out->uses);
+    return out->warps && out->uses;
 }
 
 static void trace_free(const Trace *trace)
 {
-    free(trace->mark);
-    free(trace->stamp);
-    free(trace->passed);
-    free(trace->rank);
+    free(trace->warps);
+    free(trace->uses);
 }
 
 Watch *tile_emu_watch_new(const Launch *launch)
 {
-    const size_t bytes = launch->entry->shared_bytes;
+    const size_t bytes = launch->entry->shared_bytes, warps = launch->entry->warps;
     Watch *watch = calloc(1, sizeof *watch);
     if (!watch) return NULL;
     watch->shadow = tile_emu_shadow_new((uint32_t)bytes);
     watch->copy_site = calloc(bytes / 4 + 1, sizeof(uint32_t));
     watch->reading_site = calloc(bytes / 16 + 1, sizeof(uint32_t));
-    const bool traced = trace_new(&watch->written, bytes / 4 + 1);
-    if (trace_new(&watch->read, bytes / 4 + 1) && traced && watch->shadow && watch->copy_site &&
-        watch->reading_site)
+    watch->words = bytes / 4 + 1;
+    const bool traced = trace_new(&watch->written, watch->words, warps);
+    if (trace_new(&watch->read, watch->words, warps) && traced && watch->shadow &&
+        watch->copy_site && watch->reading_site)
         return watch;
     tile_emu_watch_free(watch);
     return NULL;
@@ -98,8 +96,8 @@ void tile_emu_check_begin_block(Block *block)
     watch->copy_count = 0;
     watch->visits = NULL;
     memset(watch->reading_site, 0, bytes / 16 * 4);
-    memset(watch->written.mark, 0, bytes / 4 * 4);
-    memset(watch->read.mark, 0, bytes / 4 * 4);
+    memset(watch->written.warps, 0, watch->words * sizeof *watch->written.warps);
+    memset(watch->read.warps, 0, watch->words * sizeof *watch->read.warps);
 }
 
 void tile_emu_check_barrier(Block *block, uint32_t warps)
@@ -111,7 +109,7 @@ void tile_emu_check_barrier(Block *block, uint32_t warps)
         block->barrier_site = block->threads->abi.site;
         tile_emu_order_join(checker->order, block->threads, block->thread_count);
     } else {
-        tile_emu_order_barrier(checker->order, block, warps, false);
+        tile_emu_order_barrier(checker->order, block, warps);
     }
     for (uint32_t warp = 0; warp < block->warp_count; warp++)
         if (warps >> warp & 1)

@@ -69,18 +69,14 @@ void tile_emu_order_complete(Order *order, Block *home, uintptr_t barrier);
 void tile_emu_order_await(Order *order, Thread *thread, uintptr_t barrier, tile_emu_scope scope);
 /* All of `threads` know what each of them knows. */
 void tile_emu_order_join(Order *order, Thread *threads, uint32_t count);
-/* The threads of the warps know what each of them did and knows; that as an event. `waited`: each
- * for what it had begun to read, too. */
-uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps, bool waited);
+/* The threads of the warps know what each of them did and knows; that as an event. */
+uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps);
 /* What both know. */
 uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b);
 /* What a warp did and knows, though its lanes do not learn of each other. */
 uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp);
 /* Whether `access` comes before all that the event's thread does now. */
 bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access);
-/* Whether what `access` reads has been read before all that the event's thread does now: by way of
- * more than barriers of threads, which wait for no read. */
-bool tile_emu_order_waited(Order *order, uint32_t event, const Access *access);
 /* By what it does: where that is; NO_SITE: it does not, or that was not kept. */
 uint32_t tile_emu_order_site(Order *order, uint32_t event, const Access *access);
 
@@ -140,8 +136,8 @@ uint16_t tile_emu_take_passed(Thread *thread);
 void tile_emu_note_barrier(const Access *before, const Request *request, Order *order);
 /* Something that the thread began with this mark is waited for, or, `used` is false, never was. */
 void tile_emu_note_completion(Thread *thread, uint16_t passed, uint32_t site, bool used);
-/* Another proxy uses what the writer wrote with this mark and some fence has shown. */
-void tile_emu_note_shown(const Thread *writer, uint16_t passed, const Thread *reader);
+/* Another proxy uses, for `by`, what the thread used with this mark and some fence has shown. */
+void tile_emu_note_shown(const Thread *user, uint16_t passed, const Thread *by);
 
 /* ---- async.c ---- */
 
@@ -187,17 +183,17 @@ void tile_emu_write_boxes(Block *block);
 /* Reports what of the bytes a thread wrote, or, of a write, read, and nobody has fenced since;
  * `what` uses them, as "the tensor core reads". */
 void tile_emu_check_proxy(const Request *request, const char *what);
-/* What another proxy is to see of a block's shared memory. */
+/* What a thread did with a block's shared memory, where another proxy is to come behind it. */
 typedef struct Shown {
-    const Thread *writer;
-    uint32_t stamp;
+    const Thread *user;
+    uint32_t stamp, site;
     uint16_t passed; /* fault_injection.c */
     bool reads;      /* all that it did: the other proxy is to write */
     bool unit;       /* as in Access */
-    bool since;      /* the writer has fenced since */
+    bool made;       /* an mbarrier, for which there are fences of its own */
 } Shown;
-bool tile_emu_is_shown(const Thread *reader, const Block *home, const Shown *shown);
-void tile_emu_report_hidden(const Request *request, const char *what, const Shown *shown);
+/* Reports it if no fence is between that and what the request's thread does now. */
+bool tile_emu_check_shown(const Request *request, const char *what, const Shown *shown);
 /* An access to shared memory; and a write by another way than a thread's own. */
 void tile_emu_note_use(const Request *request);
 void tile_emu_note_async_write(const Request *request);
@@ -231,12 +227,19 @@ struct Checker {
     bool foreign_argument; /* one that lies in no allocation of libtile */
 };
 
-/* What threads did last, through their own proxy, with each word of shared memory (proxy.c). */
+/* A thread's use of a word, through its own proxy. */
+typedef struct Use {
+    uint32_t stamp, site; /* when: its Block.now; and where */
+    uint16_t passed;      /* fault_injection.c */
+    uint16_t thread : 15;
+    uint16_t unit : 1; /* of a copy of the thread's */
+    uint32_t rank;     /* in which block of the cluster */
+} Use;
+
+/* What threads did last with each word of shared memory (proxy.c). */
 typedef struct Trace {
-    uint32_t *mark;   /* who; 0: nobody since the other proxy wrote there */
-    uint32_t *stamp;  /* and when: its Block.now */
-    uint16_t *passed; /* fault_injection.c */
-    uint8_t *rank;    /* in which block of the cluster */
+    uint32_t *warps; /* by words: those that did something since the other proxy wrote there */
+    Use *uses;       /* by warps, then words: what, the latest; of those warps alone */
 } Trace;
 
 /* What is kept of a block's shared memory. */
@@ -245,6 +248,7 @@ struct Watch {
     uint32_t *copy_site;    /* by words: 1 + the site of the copy in flight to it */
     uint32_t *reading_site; /* by chunks of 16 bytes: 1 + the site of a wgmma that reads it */
     Trace written, read;
+    size_t words;     /* of each */
     uint32_t *visits; /* of other blocks: each thread's latest, by ranks, then threads; or NULL */
     uint32_t visit_site; /* of the last one */
     uint32_t copy_count; /* in flight to the block */

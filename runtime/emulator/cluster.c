@@ -138,7 +138,7 @@ static void learn_all(Team *team)
         block->barrier_site = block->threads->abi.site;
         known = tile_emu_order_both(
             order, known,
-            tile_emu_order_barrier(order, block, UINT32_MAX >> (32 - block->warp_count), true));
+            tile_emu_order_barrier(order, block, UINT32_MAX >> (32 - block->warp_count)));
     }
     for (uint32_t i = 0; i < team->count; i++)
         for (uint32_t t = 0; t < team->blocks[i].thread_count; t++)

@@ -52,11 +52,13 @@ typedef struct Passing {
     uint32_t event, barrier_stamp, sync_stamp;
 } Passing;
 
-/* The last fence.proxy.async of global memory: what its thread knew there, and the block's clock.
- */
-typedef struct GlobalFence {
-    uint32_t event, barrier_stamp, stamp;
-} GlobalFence;
+/* A fence.proxy.async: the block's clock, and what its thread knew there. */
+typedef struct Fence {
+    uint32_t event, barrier_stamp, sync_stamp, stamp;
+    bool made; /* of mbarriers alone that were made */
+} Fence;
+
+enum { KEPT_FENCES = 16 };
 
 typedef struct Thread {
     tile_emu_thread abi; /* first: all that emulated code sees; abi.owner is this record */
@@ -69,13 +71,12 @@ typedef struct Thread {
     uint32_t reading_group, readings_done;        /* the next one; how many have been waited for */
     struct Box *first_store, *last_store;         /* tma.c: that it has begun to write */
     uint32_t store_group;
-    uint32_t fences;                   /* of the asynchronous proxy, that it has passed */
-    uint32_t tellings;                 /* those, and fences of mbarriers alone */
-    uint32_t fence_event, fence_stamp; /* what it knew at the last: `event`, `barrier_stamp` */
-    GlobalFence global_fence;
-    uint32_t event;  /* order.c: the last event that this thread knows of, 0 is none */
-    Passing passing; /* fault_injection.c */
-    bool has_untold; /* mbarriers that it has made and not fenced */
+    uint32_t fence_count;      /* proxy.c: those of shared memory that it has passed */
+    Fence fences[KEPT_FENCES]; /* the latest of them, by their numbers */
+    Fence global_fence;        /* the last of global memory */
+    uint32_t event;            /* order.c: the last event that this thread knows of, 0 is none */
+    Passing passing;           /* fault_injection.c */
+    bool has_untold;           /* mbarriers that it has made and not fenced */
     const struct Barrier *awaited; /* mbarrier.c: where it waits; NULL: nowhere */
     uint8_t parity;                /* for which phase */
     uint8_t state;                 /* ThreadState */
@@ -185,7 +186,8 @@ typedef enum FaultKind {
     FAULT_RACE,
     FAULT_BENIGN_RACE, /* two stores of the same bytes: told, and no error */
     FAULT_UNFINISHED,
-    FAULT_PROXY,
+    FAULT_UNFENCED_WRITE,
+    FAULT_UNFENCED_READ,
     FAULT_READING,
     FAULT_DIVERGENCE,
     FAULT_BARRIER,

@@ -8,12 +8,13 @@
 #include "emulator/emulator.h"
 
 static const char *const KIND_NAMES[] = {
-    [FAULT_BOUNDS] = "out of bounds",       [FAULT_ALIGNMENT] = "misaligned",
-    [FAULT_UNWRITTEN] = "unwritten memory", [FAULT_RACE] = "race",
-    [FAULT_BENIGN_RACE] = "benign race",    [FAULT_UNFINISHED] = "unfinished copy",
-    [FAULT_PROXY] = "unfenced write",       [FAULT_READING] = "unfinished read",
-    [FAULT_DIVERGENCE] = "divergence",      [FAULT_BARRIER] = "barrier divergence",
-    [FAULT_DEADLOCK] = "deadlock",          [FAULT_ASSERTION] = "assertion",
+    [FAULT_BOUNDS] = "out of bounds",          [FAULT_ALIGNMENT] = "misaligned",
+    [FAULT_UNWRITTEN] = "unwritten memory",    [FAULT_RACE] = "race",
+    [FAULT_BENIGN_RACE] = "benign race",       [FAULT_UNFINISHED] = "unfinished copy",
+    [FAULT_UNFENCED_WRITE] = "unfenced write", [FAULT_UNFENCED_READ] = "unfenced read",
+    [FAULT_READING] = "unfinished read",       [FAULT_DIVERGENCE] = "divergence",
+    [FAULT_BARRIER] = "barrier divergence",    [FAULT_DEADLOCK] = "deadlock",
+    [FAULT_ASSERTION] = "assertion",
 };
 
 const char *tile_emu_place(const Launch *launch, uint32_t site, char out[PLACE_TEXT])

@@ -221,11 +221,11 @@ void tile_emu_note_completion(Thread *thread, uint16_t passed, uint32_t site, bo
         found(FOUND_BEFORE, launch, "nobody uses what %s began", site);
 }
 
-void tile_emu_note_shown(const Thread *writer, uint16_t passed, const Thread *reader)
+void tile_emu_note_shown(const Thread *user, uint16_t passed, const Thread *by)
 {
-    const bool fenced = passed < writer->passing.count || passed < reader->passing.count;
+    const bool fenced = passed < user->passing.count || passed < by->passing.count;
     if (the.role == TILE_EMU_SHOWS && fenced)
-        found(FOUND_BEHIND, writer->block->launch, "another fence shows what was written, too",
+        found(FOUND_BEHIND, user->block->launch, "another fence shows what was written, too",
               NO_SITE);
 }
 

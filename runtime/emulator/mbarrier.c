@@ -69,7 +69,6 @@ struct Making {
     const Barrier *barrier;
     Access access;
     const Thread *maker;
-    uint32_t tellings; /* the maker's then */
 };
 
 static Making *making_of(const Block *home, const Barrier *barrier)
@@ -104,7 +103,6 @@ static void note_making(const Request *request)
     making->barrier = barrier;
     making->access = tile_emu_shadow_access_of(request);
     making->maker = request->thread;
-    making->tellings = request->thread->tellings;
 }
 
 void tile_emu_mbarrier_check_told(const Request *request)
@@ -112,14 +110,12 @@ void tile_emu_mbarrier_check_told(const Request *request)
     const Block *home = tile_emu_home(request->block, request->address);
     const Making *making = making_of(home, (const Barrier *)request->address);
     if (!making) return;
-    const Shown shown = {.writer = making->maker,
+    const Shown shown = {.user = making->maker,
                          .stamp = making->access.stamp,
+                         .site = making->access.site,
                          .passed = making->access.passed,
-                         .since = making->tellings != making->maker->tellings};
-    if (tile_emu_is_shown(request->thread, home, &shown))
-        tile_emu_note_shown(making->maker, shown.passed, request->thread);
-    else
-        tile_emu_report_hidden(request, "TMA uses", &shown);
+                         .made = true};
+    tile_emu_check_shown(request, "TMA uses", &shown);
 }
 
 /* Whoever uses one, a wait, too, comes after its making. */

@@ -26,7 +26,6 @@ typedef struct Event {
     uint32_t visit;     /* the last walk that came here */
     bool is_narrow;     /* not all is known from here: passes_narrow */
     bool unit;          /* a copy has landed, at the stamp before: nothing else is known of it */
-    bool meets;         /* at a barrier of threads, which waits for no read */
 } Event;
 
 /* Known from a walk: from `event`, accesses of `block` older than `stamp` can be reached, or those
@@ -281,7 +280,7 @@ uint32_t tile_emu_order_both(Order *order, uint32_t a, uint32_t b)
     return join(order, NULL, a, b);
 }
 
-static uint32_t add_barrier(Order *order, const Block *block, uint32_t warps, bool waited)
+static uint32_t add_barrier(Order *order, const Block *block, uint32_t warps)
 {
     uint32_t joint = 0, previous = 0;
     for (uint32_t i = 0; i < block->thread_count; i++) {
@@ -295,13 +294,12 @@ static uint32_t add_barrier(Order *order, const Block *block, uint32_t warps, bo
                                     .barrier_stamp = block->barrier_stamp,
                                     .stamp = block->now,
                                     .site = block->threads[__builtin_ctz(warps) * LANES].abi.site,
-                                    .meets = !waited,
                                     .before = {joint, 0}});
 }
 
-uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps, bool waited)
+uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps)
 {
-    const uint32_t met = add_barrier(order, block, warps, waited);
+    const uint32_t met = add_barrier(order, block, warps);
     for (uint32_t i = 0; met && i < block->thread_count; i++)
         if (warps >> block->threads[i].warp & 1) block->threads[i].event = met;
     return met;
@@ -310,7 +308,7 @@ uint32_t tile_emu_order_barrier(Order *order, Block *block, uint32_t warps, bool
 uint32_t tile_emu_order_gather(Order *order, Block *block, uint32_t warp)
 {
     block->now++;
-    return add_barrier(order, block, 1u << warp, true);
+    return add_barrier(order, block, 1u << warp);
 }
 
 /* Of each warp, the lanes that have done an atomic of their own after a read of theirs. */
@@ -464,37 +462,6 @@ bool tile_emu_order_knows(Order *order, uint32_t event, const Access *access)
     else if (access->scope == SCOPE_THREAD)
         *known = now;
     return true;
-}
-
-/* The first events that are more than barriers of threads, on each way back, know of it, or none
- * does. */
-bool tile_emu_order_waited(Order *order, uint32_t event, const Access *access)
-{
-    enum { MOST = 256 };
-    uint32_t found[MOST], count = 0;
-    size_t depth = 0;
-    order->visit++;
-    if (!event) return false;
-    if (!push(order, &depth, event)) return true;
-    while (depth) {
-        const uint32_t index = order->stack[--depth];
-        const Event *at = &order->events[index];
-        if (at->block && !at->meets) {
-            if (count == MOST) return true;
-            found[count++] = index;
-            continue;
-        }
-        if (is_before(at, access->block, access->stamp)) continue;
-        for (int i = 0; i < 2; i++) {
-            const uint32_t before = at->before[i];
-            if (!before || order->events[before].visit == order->visit) continue;
-            order->events[before].visit = order->visit;
-            if (!push(order, &depth, before)) return true;
-        }
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (tile_emu_order_knows(order, found[i], access)) return true;
-    return false;
 }
 
 uint32_t tile_emu_order_site(Order *order, uint32_t event, const Access *access)

@@ -578,7 +578,7 @@ static void report_hidden(const Access *before, const Request *request)
 {
     const Block *block = request->block;
     char where[PLACE_TEXT], place[PLACE_TEXT];
-    tile_emu_fault_add(block->launch, FAULT_PROXY, request->site, before->site,
+    tile_emu_fault_add(block->launch, FAULT_UNFENCED_WRITE, request->site, before->site,
                        "TMA %s for thread %u of block (%u, %u, %u) %u bytes %s, which "
                        "thread %u has written at %s in this launch, and has not fenced since "
                        "(fence.proxy.async.global)",

@@ -19,8 +19,8 @@ import sys
 import own_tests
 
 FOLDERS = {"tilus": ["tests"], "tilelang": ["testing/python"], "warp": ["warp/tests"]}
-REPORTS = ["out of bounds", "misaligned", "unwritten memory", "benign race", "race", "unfinished copy", "unfenced write", "unfinished read",
-           "divergence", "barrier divergence", "deadlock"]  # runtime/emulator/fault.c
+REPORTS = ["out of bounds", "misaligned", "unwritten memory", "benign race", "race", "unfinished copy", "unfenced write", "unfenced read",
+           "unfinished read", "divergence", "barrier divergence", "deadlock"]  # runtime/emulator/fault.c
 LEFT_OUT = r"memory_leak|test_examples|coverage|unittest_|multigpu|test_render|/fem/|/geometry/|sparse|aux_|/interop/"
 
 

@@ -4,7 +4,7 @@ set -e
 run() {
   (cd $TMP && $TILEC mutant.ir --arch=emulator:sm_90a -o mutant.o -H fault_injection.h)
   $TILE_CC -DROWS=512 -DCOLUMNS=264 -I$TILE_ROOT/runtime/include -I$TMP -o $TMP/run $TILE_ROOT/tests/tools/race_shared.c $TMP/mutant.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -lpthread -ldl -lm
-  $TMP/run | sed -n 's/.*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\): .*/  \1/p; s/^TILE_/  TILE_/p' | sort -u
+  $TMP/run | sed -n 's/.*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\|unfenced read\): .*/  \1/p; s/^TILE_/  TILE_/p' | sort -u
 }
 sed 's/warps = 4/warps = 8/; s/value = 63/value = 255/; /%c64 = \|%d64m = /s/= 64/= 256/; /%d256 = /s/= 256/= 128/; s/\[64, 256\]/[256, 128]/g; s/= 384/= 264/; s/\[384, 1\]/[264, 1]/; s/, 384\]/, 264]/' ../passes/warp_groups.ir |
   sed '/%sa = shared_alloc\|%x = shared_load/s/\[64, 64\]/[256, 64]/; /%sb = shared_alloc\|%y = shared_load/s/\[256, 128\]/[64, 128]/' > $TMP/start.ir

@@ -34,7 +34,7 @@ run() {
     for arch in emulator:sm_90a emulator:sm_80; do
         echo "$1, $arch"
         $TILEC run --arch=$arch mutant.tile 'a = random((64, 128), float16, seed=1); b = random((128, 64), float16, seed=2); assert allclose(product(a, b), matmul(a, b), 1e-2, 1e-2); print("right")' 2>&1 |
-            sed -n 's/^\(right\)$/  \1/p; s/^mutant.tile:\([0-9]*\):[0-9]*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\|deadlock\)\(.*\)/  line \1: \2\3/p; s/.*\(assertion failed\).*/  \1/p' | sed 's/: \(race\|un[a-z ]*\): .*/: \1/' | sort -u
+            sed -n 's/^\(right\)$/  \1/p; s/^mutant.tile:\([0-9]*\):[0-9]*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\|unfenced read\|deadlock\)\(.*\)/  line \1: \2\3/p; s/.*\(assertion failed\).*/  \1/p' | sed 's/: \(race\|un[a-z ]*\): .*/: \1/' | sort -u
     done
 }
 cp whole.tile mutant.tile; run "the whole"

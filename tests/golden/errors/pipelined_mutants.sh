@@ -4,7 +4,7 @@ set -e
 run() {
   (cd $TMP && $TILEC mutant.ir --arch=emulator:sm_90a -o mutant.o -H fault_injection.h)
   $TILE_CC -I$TILE_ROOT/runtime/include -I$TMP -o $TMP/run $TILE_ROOT/tests/tools/race_shared.c $TMP/mutant.o $TILE_BUILD/libtile_emulator.a $TILE_BUILD/libtile.a -lpthread -ldl -lm
-  $TMP/run | sed -n 's/.*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\): .*/  \1/p; s/^TILE_/  TILE_/p' | sort -u
+  $TMP/run | sed -n 's/.*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\|unfenced read\): .*/  \1/p; s/^TILE_/  TILE_/p' | sort -u
 }
 for kernel in multi_buffer wgmma open warp_groups; do
   case $kernel in

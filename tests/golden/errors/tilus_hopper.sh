@@ -42,7 +42,7 @@ T
 run() {
     echo "$1"
     $TILEC run --arch=emulator:sm_90a mutant.tile 'a = random((64, 256), float16, seed=1); b = random((64, 256), float16, seed=2); c = zeros((64, 64), float32); Product()(8, a, b, c); assert allclose(c, matmul(a, b.T), 1e-2, 1e-2); print("right")' 2>&1 |
-        sed -n 's/^\(right\)$/  \1/p; s/^mutant.tile:\([0-9]*\):[0-9]*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\|deadlock\)\(.*\)/  line \1: \2\3/p; s/.*\(assertion failed\).*/  \1/p; s/^mutant.tile:\([0-9]*\):[0-9]*: \(error.*\)/  line \1: \2/p' | sed 's/: \(race\|un[a-z ]*\): .*/: \1/; s/thread [0-9]* waits/a thread waits/' | sort -u
+        sed -n 's/^\(right\)$/  \1/p; s/^mutant.tile:\([0-9]*\):[0-9]*: \(race\|unwritten memory\|unfinished copy\|unfinished read\|unfenced write\|unfenced read\|deadlock\)\(.*\)/  line \1: \2\3/p; s/.*\(assertion failed\).*/  \1/p; s/^mutant.tile:\([0-9]*\):[0-9]*: \(error.*\)/  line \1: \2/p' | sed 's/: \(race\|un[a-z ]*\): .*/: \1/; s/thread [0-9]* waits/a thread waits/' | sort -u
 }
 cp whole.tile mutant.tile; run "the whole"
 without() { grep -v -F "$1" whole.tile > mutant.tile; run "without $1)"; }
