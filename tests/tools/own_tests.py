@@ -51,7 +51,7 @@ def run_file(file, path, options, skipped, takes, begin):
     tilec.__main__.enter()
     import pytest
 
-    words = ["-q", "-p", "no:cacheprovider", "--rootdir=.", "--tb=short", "-W", "ignore", f"--timeout={options.seconds}", "--timeout-method=thread", file]
+    words = ["-s", "-p", "no:cacheprovider", "-p", "no:warnings", "--rootdir=.", "--tb=short", f"--timeout={options.seconds}", "--timeout-method=thread", file]
     os._exit(int(pytest.main(words, plugins=[Recorder(path, skipped, takes, begin)])))
 
 

@@ -58,6 +58,8 @@ def main():
     given = parser.parse_intermixed_args()
     sys.path.insert(0, os.path.abspath(given.tree))  # its tests import one another
     os.chdir(given.tree)
+    # of processes that tests start the folder at hand is not the first to have a module `warp`
+    os.environ.update(PYTHONSAFEPATH="1", TILE_ORIGINS=os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("TILE_ORIGINS")])))
     files = given.files or [os.path.join("warp", "tests", sub, name) for sub in ("", "cuda", "interop", "matrix", "tile")
                             for name in sorted(os.listdir(os.path.join("warp", "tests", sub)))
                             if re.match(r"test_.*\.py$", name) and not re.search("sparse|fem|render|closest_point|intersect|examples", name)]

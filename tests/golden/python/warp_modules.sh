@@ -2,12 +2,15 @@
 needs numpy
 cd "$TMP"
 cat >modules.py <<'END'
+import contextlib
 import importlib
+import io
 import os
 import sys
 import warnings
 
 import warp as wp
+from warp._src.logger import log_debug
 
 
 def told(function, *arguments, **named):
@@ -120,6 +123,21 @@ told(wp.set_logger, "text")
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     wp.get_logger().warning("not shown", DeprecationWarning)
+with wp.ScopedLogger(Kept()) as scope:
+    for _ in range(2):
+        wp.config.quiet = wp.config.quiet
+    print(wp.config.verbose)
+print(scope.logger.lines)
+wp.config.log_level, wp.config.verbose = wp.LOG_WARNING, True
+log_debug("told although the level says less")
+wp.config.log_level, wp.config.verbose = wp.LOG_INFO, False
+wp.config.verbose_warnings = True
+with contextlib.redirect_stderr(io.StringIO()) as shown:
+    wp.utils.warn("where it was called")
+print(shown.getvalue().replace(os.getcwd(), "."))
+wp.config.verbose_warnings = False
+told(setattr, wp.config, "deterministic", True)
+told(setattr, wp.config, "launch_array_access_mode", 1)
 
 # ---- gradients that are given, in a graph ----
 a, b, seed = [wp.ones(1, dtype=float, requires_grad=i < 2) for i in range(3)]

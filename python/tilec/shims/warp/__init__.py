@@ -1,9 +1,7 @@
 """Warp, compiled by tilec: kernels go to libtilec, arrays and launches are here."""
 
-import enum as _enum
 import os as _os
 import sys as _sys
-import types as _types_module
 
 from tilec import modules as _modules
 from tilec import native as _native
@@ -29,6 +27,7 @@ from warp import launches as _launches
 from warp import maps as _maps
 from warp import memory as _memory
 from warp import meshes as _meshes
+from warp import settings as _settings
 from warp import subscripts as _subscripts
 from warp import tape as _tape
 from warp import textures as _textures
@@ -43,6 +42,7 @@ from warp._src.logger import (  # noqa: F401
 from warp._src import types as _src_types  # noqa: F401
 from warp._src import utils as _src_utils  # noqa: F401
 from warp.devices import DeviceLike  # noqa: F401
+from warp.settings import DeterministicMode  # noqa: F401
 from warp.types import StructInstance, matrix, quaternion, ref, struct, transformation, vector  # noqa: F401
 
 vec, mat = vector, matrix  # as older releases call them
@@ -57,37 +57,7 @@ for _kind in [*types.scalar_types, types.bool, types.handle]:
 __version__ = "1.19.0"
 
 
-class _LaunchArrayAccessMode(_enum.IntEnum):
-    RELAXED, CHECKED, STRICT = range(3)
-
-
-_LaunchArrayAccessMode.__name__ = _LaunchArrayAccessMode.__qualname__ = "LaunchArrayAccessMode"
-
-
-class DeterministicMode(_enum.IntEnum):
-    NOT_GUARANTEED, RUN_TO_RUN, GPU_TO_GPU = range(3)
-
-
-class _Config(_types_module.SimpleNamespace):
-    """Settings of Warp's own compiler: what is set is kept, and changes nothing here."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return None
-
-    def __setattr__(self, name, value):
-        if name == "launch_array_access_mode" and not isinstance(value, _LaunchArrayAccessMode):
-            raise ValueError(f"launch_array_access_mode is one of warp.config.LaunchArrayAccessMode, not {value!r}")
-        super().__setattr__(name, value)
-
-
-config = _Config(quiet=True, verify_fp=False, verify_cuda=False, mode="release", verbose=False, enable_backward=True, kernel_cache_dir=None,
-                 cache_kernels=True, print_launches=False, max_unroll=16, version=__version__, log_level=20,
-                 verify_autograd_array_access=False, legacy_scalar_return_types=False, enable_vector_component_overwrites=False,
-                 LaunchArrayAccessMode=_LaunchArrayAccessMode, DeterministicMode=DeterministicMode,
-                 launch_array_access_mode=_LaunchArrayAccessMode.RELAXED, deterministic=DeterministicMode.NOT_GUARANTEED)
-
+config = _settings.config_of(__version__)
 _sys.modules[f"{__name__}.config"] = config
 
 

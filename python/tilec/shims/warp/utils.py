@@ -303,7 +303,7 @@ def warp_showwarning(message, category, filename, lineno, file=None, line=None):
 def warn(message, category=None, stacklevel=1, once=False):
     from warp._src.logger import log_warning
 
-    log_warning(message, category, stacklevel, once or category is DeprecationWarning)
+    log_warning(message, category, stacklevel + 1, once or category is DeprecationWarning)
 
 
 class Edge:

@@ -1,5 +1,6 @@
 """Messages of Warp's: to standard error or output, or to who asks for them."""
 
+import linecache
 import sys
 import warnings
 from typing import Protocol
@@ -20,16 +21,18 @@ class Logger(Protocol):
     def error(self, message): ...
 
 
-def _matches(pattern, text):
-    return pattern is None or (pattern == text if isinstance(pattern, str) else pattern.match(text) is not None)
+def _told(message, category, filename, lineno, line=None):
+    from warp import config
+
+    text = f"Warp {category.__name__}: {message}"
+    if config.verbose_warnings:
+        line = linecache.getline(filename, lineno) if line is None else line
+        text += f" ({filename}:{lineno})" + (f"\n  {line.strip()}" if line else "")
+    return text
 
 
-def _action(message, category):
-    """What the program's filters say of a warning, as of one of its own file's."""
-    for action, words, kind, module, line in warnings.filters:
-        if issubclass(category, kind) and line == 0 and _matches(words, message) and _matches(module, "__main__"):
-            return action
-    return "default"
+def _show(message, category, filename, lineno, file=None, line=None):
+    print(_told(message, category, filename, lineno, line), file=sys.stderr)
 
 
 class LoggerBasic:
@@ -40,12 +43,10 @@ class LoggerBasic:
         print(message)
 
     def warning(self, message, category=None, stacklevel=1):
-        category = category or UserWarning
-        action = _action(str(message), category)
-        if action == "error":
-            raise category(message)
-        if action != "ignore":
-            print(f"Warp {category.__name__}: {message}", file=sys.stderr)
+        """By Python's warnings, which the program's filters are asked about."""
+        with warnings.catch_warnings():
+            warnings.showwarning = _show
+            warnings.warn(message, category, stacklevel=stacklevel)
 
     def error(self, message):
         print(f"Warp Error: {message}", file=sys.stderr)
@@ -103,7 +104,9 @@ def _shows(level):
 
 
 def log_debug(message):
-    if _shows(LOG_DEBUG):
+    from warp import config
+
+    if _shows(LOG_DEBUG) or config.verbose:
         _logger.debug(message)
 
 
@@ -119,8 +122,9 @@ def log_error(message):
 def log_warning(message, category=None, stacklevel=1, once=False):
     if not _shows(LOG_WARNING):
         return
-    if once or category is DeprecationWarning:
-        if (category, message) in _warnings_seen:
-            return
+    is_once = once or category is DeprecationWarning
+    if is_once and (category, message) in _warnings_seen:
+        return
+    _logger.warning(message, category=category, stacklevel=stacklevel + 2)
+    if is_once:
         _warnings_seen.add((category, message))
-    _logger.warning(message, category, stacklevel + 2)
