@@ -128,6 +128,37 @@ told(wp.kernel, plain, entry_point_abi="external_constant_params")
 launched(wp.kernel(plain, entry_point_abi="external_constant_params", enable_backward=False, module="unique"), x)
 
 
+@wp.struct
+class Params:
+    values: wp.array[float]
+
+
+def of_none():
+    return
+
+
+def of_threads(params: Params):
+    params.values[wp.tid()] = 1.0
+
+
+def of_a_block(params: Params):
+    wp.tile_store(params.values, wp.tile_zeros(shape=4, dtype=float, storage="shared"))
+
+
+def of_a_sum(params: Params):
+    wp.atomic_add(params.values, 0, 1.0)
+
+
+def entry(function, **options):
+    return wp.kernel(function, entry_point_abi="external_constant_params", enable_backward=False, module="unique", module_options=options)
+
+
+for made in (entry(of_none), entry(plain), entry(of_threads), entry(of_a_block), entry(of_a_sum, deterministic=wp.DeterministicMode.RUN_TO_RUN)):
+    told(wp.force_load, "cuda:0", [made.module])
+told(wp.force_load, "cpu", [entry(of_a_sum).module])
+told(wp.force_load, "cuda:0", [entry(of_a_sum).module])
+
+
 # ---- overloads ----
 @wp.kernel
 def generic(a: Any, out: wp.array[Any]):

@@ -293,6 +293,8 @@ class Loaded:
         device = _devices.get_device(device)
         _determinism.check_module(self)
         _checks.check_module(self)
+        if device.is_cpu:
+            _checks.check_for_processor(self.concrete())
         if block_dim is None:
             block_dim = 1 if device.is_cpu else self.options["block_dim"]
         return self.note(device, launch_block_dim(device, block_dim))

@@ -248,6 +248,46 @@ def _check_expressions(node):
                 raise _Wrong(one, f"Input types must be the same, got {kinds}")
 
 
+# ---- entry points of other launchers ----
+
+OF_OTHERS = "external_constant_params"  # whose arguments are a constant of the module's, as OptiX has them
+
+
+def _is_shared(node):
+    return isinstance(node, ast.keyword) and node.arg == "storage" and isinstance(node.value, ast.Constant) and node.value.value == "shared"
+
+
+def is_of_others(kernel):
+    return kernel.options.get("entry_point_abi", "warp") == OF_OTHERS
+
+
+def _check_entry_point(kernel, node):
+    """Who launches it knows neither threads' indices nor shared memory, and has one struct for it."""
+    from warp.bounds import tid_rank
+
+    who = f"Kernel '{kernel.key}' with entry_point_abi='{OF_OTHERS}'"
+    if len(kernel.parameters) != 1 or not isinstance(kernel.kinds.get(kernel.parameters[0]), _types.Struct):
+        raise _Wrong(node, f"{who} must take exactly one Warp struct argument", TypeError)
+    if kernel.is_ordered():
+        raise _Wrong(node, f"{who} does not support deterministic lowering")
+    if tid_rank(kernel.func) is not None:
+        raise _Wrong(node, f"{who} cannot use wp.tid(): its launcher says which thread it is")
+    shared = next((one for one in ast.walk(node) if _is_shared(one)), None)
+    if shared is not None:
+        raise _Wrong(shared.value, f"{who} cannot use shared-memory tiles")
+
+
+def _refuse_processor(kernel, node):
+    raise _Wrong(node, f"Kernel '{kernel.key}' uses entry_point_abi='{OF_OTHERS}', which is not supported by the CPU backend")
+
+
+def check_for_processor(kernels):
+    """What is refused of kernels that are compiled for the CPU."""
+    for kernel in kernels:
+        if is_of_others(kernel):
+            _checked(kernel.func, _refuse_processor, kernel, _source.node_of(kernel.func))
+
+
 # ---- arrays of the program's ----
 
 
@@ -279,6 +319,8 @@ def _check_text(kernel):
     if node is None:
         return
     names = _source.names_of(kernel.func)
+    if is_of_others(kernel):
+        _check_entry_point(kernel, node)
     _check_returns(kernel, node)
     _check_rebound(node.body, names)
     _check_given(node.body, names)

@@ -5,6 +5,7 @@ import json
 from tilec import device as _device
 from warp import aot as _aot
 from warp import builds as _builds
+from warp import checks as _checks
 from warp import devices as _devices
 from warp.digest import Digest
 
@@ -50,6 +51,7 @@ class ModuleBuilder:
     def codegen(self, device):
         """What compile_aot_module() writes: a GPU's PTX, or for a processor the text that its code is made of."""
         if device == "cpu":
+            _checks.check_for_processor(self.kernels)
             return json.dumps(_aot._texts(self.kernels))
         arch = 90 if _device.is_emulator() else _devices.get_cuda_device().get_cuda_compile_arch()
         return _aot._ptx(self.kernels, arch, self.code.block_dim)

@@ -272,19 +272,16 @@ def _checked_options(more, launch_bounds, enable_backward):
     return found
 
 
-_OF_OTHERS = "external_constant_params"  # entry points whose arguments are a constant of the module's, as OptiX has them
-
-
 def _check_entry_point(abi, enable_backward):
-    if abi not in ("warp", _OF_OTHERS):
-        raise ValueError(f"entry_point_abi must be 'warp' or '{_OF_OTHERS}', not {abi!r}")
-    if abi == _OF_OTHERS and enable_backward is not False:
-        raise ValueError(f"entry_point_abi='{_OF_OTHERS}' requires enable_backward=False")
+    if abi not in ("warp", _checks.OF_OTHERS):
+        raise ValueError(f"entry_point_abi must be 'warp' or '{_checks.OF_OTHERS}', not {abi!r}")
+    if abi == _checks.OF_OTHERS and enable_backward is not False:
+        raise ValueError(f"entry_point_abi='{_checks.OF_OTHERS}' requires enable_backward=False")
 
 
 def _check_launched(kernel):
-    if kernel.options.get("entry_point_abi", "warp") != "warp":
-        raise RuntimeError(f"Kernel '{kernel.key}' is an entry point for other launchers (entry_point_abi='{_OF_OTHERS}'): it cannot be launched "
+    if _checks.is_of_others(kernel):
+        raise RuntimeError(f"Kernel '{kernel.key}' is an entry point for other launchers (entry_point_abi='{_checks.OF_OTHERS}'): it cannot be launched "
                            "with wp.launch()")
 
 
