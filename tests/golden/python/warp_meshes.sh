@@ -38,6 +38,25 @@ show(mesh)
 mesh.points = wp.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 4.0]], dtype=wp.vec3)
 mesh.refit()
 show(mesh)
+
+
+@wp.struct
+class Scene:
+    mesh: wp.handle
+    first: int
+
+
+@wp.kernel
+def read_handles(id: wp.handle, scene: Scene, many: wp.array[wp.handle], p: wp.array[wp.vec3], scenes: wp.array[Scene]):
+    i = wp.tid()
+    p[i] = wp.mesh_get_point(id, i) + wp.mesh_get_point(many[i], i) + wp.mesh_eval_position(scene.mesh, scene.first, 0.25, 0.5)
+    scenes[i].mesh = many[i]
+
+
+scene, scenes, many = Scene(), wp.zeros(2, dtype=Scene), wp.array([mesh.id] * 2, dtype=wp.handle)
+scene.mesh = mesh.id
+wp.launch(read_handles, dim=2, inputs=[mesh.id, scene, many, p, scenes])
+print(p.numpy()[:2].tolist(), (scenes.numpy()["mesh"] == mesh.id).all(), (many.numpy() == mesh.id).all())
 for given in ((indices, indices), (points, points), (points, wp.zeros((2, 3), dtype=int))):
     try:
         wp.Mesh(*given)

@@ -191,7 +191,8 @@ class array_without_data(array_annotation):
 def _code(kind):
     if isinstance(kind, Struct):
         return _arrays.code_of(_arrays.UINT, 8)
-    return _arrays.CODES[getattr(kind, "_dtype", kind).__name__]
+    number = getattr(kind, "_dtype", kind)
+    return _arrays.CODES["uint64" if number is _types.handle else number.__name__]
 
 
 class array_t(ctypes.Structure):
