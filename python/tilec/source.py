@@ -435,14 +435,26 @@ def names_of(function):
     return {**function.__globals__, **cells(function)}
 
 
-def _told(names, node):
+def _parts_of(node, functions):
+    """Those of a definition, but for calls that were evaluated when it was made: what they ask for has been asked."""
+    known = {place for function in functions for place, _, why in getattr(function, "__tile_calls__", ()) if why is None}
+    found, todo = [], [node]
+    while todo:
+        part = todo.pop()
+        if not isinstance(part, ast.Call) or (part.lineno, part.col_offset + 1, part.end_lineno, part.end_col_offset + 1) not in known:
+            found.append(part)
+            todo.extend(ast.iter_child_nodes(part))
+    return found
+
+
+def _told(names, parts):
     """Those that there are words for, or for what the definition asks of them."""
     texts = []
     for name, value in names.items():
         try:
             texts.append(Text(repr(name), ": ", text_of(value)))
         except Unspeakable:
-            asked = _asked_of(name, value, node)
+            asked = _asked_of(name, value, parts)
             if asked is not None:
                 texts.append(Text(repr(name), ": ", asked))
     parts = []
@@ -472,9 +484,9 @@ def lines_of(function):
     return _kept[path, version].splitlines()
 
 
-def _asked_of(name, value, node):
+def _asked_of(name, value, parts):
     """An object of the program's, of which there are words for the attributes alone that a text asks of it; None: there are none."""
-    return _attributes_of(value, lambda part: isinstance(part, ast.Name) and part.id == name, list(ast.walk(node)))
+    return _attributes_of(value, lambda part: isinstance(part, ast.Name) and part.id == name, parts)
 
 
 def _attributes_of(value, stands_for, parts):
@@ -517,7 +529,7 @@ def _located(value, path, line, around, functions, module_name):
         names.update({name: found for name, found in cells(function).items() if name not in (value.__name__, "__class__")})
     module = module_of(functions, path, module_name, node, version)
     calls = _told_calls(functions)
-    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names, node), *([", ", calls] if calls else []), ")"))
+    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names, _parts_of(node, functions)), *([", ", calls] if calls else []), ")"))
 
 
 def _told_calls(functions):

@@ -176,6 +176,28 @@ longer = lambda q, d=1: (  # noqa: E731
 print(codegen.Adjoint.extract_lambda_source(longer, only_body=True).splitlines())
 
 
+class Read:
+    """What is read of it once is not there again."""
+
+    @property
+    def value(self):
+        self.left = [] if hasattr(self, "left") else [3.0]
+        return self.left.pop()
+
+
+def of_an_object(read):
+    @wp.kernel(module="unique")
+    def kernel(a: wp.array(dtype=float)):
+        a[0] = wp.static(read.value) + 1.0
+
+    return kernel
+
+
+once = wp.zeros(1, dtype=float)
+wp.launch(of_an_object(Read()), dim=1, inputs=[once])
+print(once.numpy())
+
+
 @wp.kernel
 def unsaid(a: wp.array(dtype=float)):
     f = wp.static()

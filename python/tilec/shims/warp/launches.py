@@ -45,7 +45,7 @@ from warp import timing as _timing
 from warp import types
 from warp import words as _words
 from warp.adjoint import Adjoint
-from warp.arrays import array, array_annotation, array_annotation_base
+from warp.arrays import array, array_annotation, array_annotation_base, fixed_annotation
 from warp.determinism import WarpDeterminismError
 from warp.digest import Digest
 from warp.hashers import ModuleHasher, resolve_grid_stride
@@ -750,6 +750,8 @@ def _accepted(kernel, name, value):
         if value is None:
             raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects {kind.key} but got None")
         return value
+    if isinstance(value, fixed_annotation):
+        raise TypeError(f"Error launching kernel '{kernel.key}', argument '{name}': a fixedarray is a thread's own: no launch is given one")
     if isinstance(kind, array_annotation_base) and isinstance(value, (list, tuple, int, float, str, array_annotation_base)):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects an array of type {types.type_repr(kind)}, "
                            f"but passed value has type {type(value).__name__}.")
