@@ -22,6 +22,28 @@ for wrong in (lambda: wp.vec3(1.0, 2.0), lambda: wp.vec3()[None], lambda: wp.mat
         print(type(error).__name__, error)
 print(wp.int8(300) == 44, wp.int16(1) < 1.5, wp.float64(2.0) * 3, hash(wp.int32(1)) == hash(1.0))
 
+
+
+@wp.struct
+class Told:
+    """A struct's words."""
+
+    x: float
+
+
+@wp.func
+def told_func(x: float):
+    """A function's."""
+    return x
+
+
+@wp.kernel
+def told_kernel(x: float):
+    """A kernel's."""
+
+
+print(Told.__doc__, told_func.__doc__, told_kernel.__doc__)
+
 # ---- arrays ----
 keys, values = wp.array([3, -1, 2, 3, 0, 0, 0, 0], dtype=int), wp.array([0, 1, 2, 3, 0, 0, 0, 0], dtype=int)
 wp.utils.radix_sort_pairs(keys, values, 4)

@@ -297,7 +297,7 @@ class Kernel:
         self.func = func
         _source.keep(func)
         self.statics = _statics.resolve(func) if remote is None else []
-        self.__module__ = func.__module__
+        self.__module__, self.__doc__ = func.__module__, func.__doc__
         self.key = self.__name__ = key or func.__name__
         self.around = around
         self.module = module if isinstance(module, Module) else get_module(func.__module__)

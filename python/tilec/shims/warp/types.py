@@ -945,6 +945,7 @@ class Struct:
         self.cls = cls
         self.place = place
         self.key = self.__name__ = cls.__name__
+        self.__doc__ = cls.__doc__
         self.around = around
         if "warp.launches" in sys.modules:  # a program's
             sys.modules["warp.launches"].get_module(cls.__module__).structs[self.key] = self
