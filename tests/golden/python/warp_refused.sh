@@ -2,6 +2,7 @@
 needs numpy
 cd "$TMP"
 cat >refused.py <<'END'
+import contextlib
 import ctypes
 
 import numpy
@@ -91,6 +92,17 @@ except RuntimeError as error:
     print(error, wp.get_device("cuda").is_capturing)
 tape.backward(grads={there: wp.ones(3, dtype=float)})
 print(here.grad.numpy())
+
+whole, gpu = wp.zeros((4, 2), dtype=float, device="cpu"), wp.get_device("cuda:0")
+for dest, source in ((wp.zeros(4, dtype=float), whole[:, 0]), (whole[:, 1], wp.ones(4, dtype=float))):
+    with contextlib.suppress(RuntimeError), wp.ScopedCapture():
+        told(wp.copy, dest, source)
+        raise RuntimeError
+wide = wp.zeros((4, 2), dtype=float)
+for is_enabled in (False, True):
+    with wp.ScopedMempool(gpu, is_enabled), contextlib.suppress(RuntimeError), wp.ScopedCapture():
+        told(wp.copy, wide[:, 0], wp.ones(4, dtype=float, device="cpu"))
+        raise RuntimeError
 
 # ---- old names ----
 numbers = (ctypes.c_float * 3)(1.0, 2.0, 3.0)

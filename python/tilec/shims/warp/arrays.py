@@ -1002,6 +1002,18 @@ def _check_file(dest, src):
         _graphs.refuse_in_files("a copy of an indexed or strided array", dest.device)
 
 
+def _check_staging(dest, src):
+    """Between the host and a GPU contiguous arrays are copied, others by a buffer beside them, which a graph that is captured does not own."""
+    gpu = dest.device if dest.device.is_cuda else src.device
+    if dest.device == src.device or not _graphs.is_capturing(gpu) or _graphs.opened().is_external:
+        return
+    for one in (src, dest):
+        if not one.is_contiguous and not (one.device.is_cuda and one.device.is_mempool_enabled):
+            hint = ", or enable memory pools" if one.device.is_cuda else ""
+            raise RuntimeError(f"Failed to allocate a staging buffer on {one.device} during graph capture, for the copy of an array that is not "
+                               f"contiguous: copy it outside of the capture{hint}")
+
+
 def from_ptr(ptr, length, dtype=None, shape=None, device=None):
     """An array where a pointer to memory, which lies at `ptr`, points to."""
     log_warning("This version of wp.from_ptr() is deprecated: give wp.array() the memory's address as ptr=, with dtype= and shape=",
@@ -1067,6 +1079,7 @@ def _copy(dest, src, dest_offset, src_offset, count):
     elif src.size * _types.type_size_in_bytes(src.dtype) != dest.size * _types.type_size_in_bytes(dest.dtype) and dest.dtype is not src.dtype:
         raise RuntimeError(f"Incompatible array types: destination dtype={_types.type_repr(dest.dtype)}, source dtype={_types.type_repr(src.dtype)}")
     _check_file(dest, src)
+    _check_staging(dest, src)
     from warp import tape, timing
 
     with timing.measured(timing.TIMING_MEMCPY, timing.copy_name(dest, src), dest.device if dest.device.is_cuda else src.device):
