@@ -50,6 +50,8 @@ for given in ("nowhere", os):
 wp.config.enable_cpu_blocks = True
 wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=2)
 command = wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=4, record_cmd=True)
+of_one = wp.ones(2, dtype=float, device="cpu")
+print(wp.map(lambda x: x * float(wp.block_dim()), of_one), wp.map(lambda x: x * float(wp.block_dim()), of_one, block_dim=2))
 wp.config.enable_cpu_blocks = False
 print(y.numpy()[0], command.block_dim, command.module_exec.block_dim)
 command.launch()

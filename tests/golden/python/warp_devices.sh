@@ -3,6 +3,8 @@ needs numpy
 export TILE_DEVICE=emulator
 cat > "$TMP/program.py" <<'P'
 import warp as wp
+import io
+
 import numpy as np
 from warp.autograd import gradcheck, jacobian
 
@@ -72,6 +74,12 @@ print(abs(y.numpy() - np.eye(4)).max() < 1e-4, np.allclose(z.numpy(), np.linalg.
 with wp.ScopedMemoryTracker("scope", print=False) as tracker:
     kept = wp.zeros(100, dtype=float)
     print(wp.MemoryKind(kept.memory_kind).name)
+with wp.ScopedMemoryTracker("native", print=False) as tracker:
+    points = wp.zeros(3, dtype=wp.vec3)
+    mesh, grid = wp.Mesh(points, wp.array([0, 1, 2], dtype=int)), wp.HashGrid(4, 4, 4)
+    told = io.StringIO()
+    tracker.report(told)
+    print(sorted([word for word in told.getvalue().split() if word.startswith("(native")]))
 shared = np.zeros(4, np.float32)
 seen = wp.array(shared, device="cpu", copy=False)
 seen.fill_(2.0)

@@ -209,9 +209,10 @@ class ModuleExec:
 
 
 def _mentioned(function):
-    """What names in a function's text mean, also those of modules."""
+    """What names in a function's text mean, also those of modules, and what its parameters are if nobody says so."""
     names = [name for code in _codes(function.__code__) for name in (*code.co_names, *code.co_freevars)]
     known = _source.names_of(function)
+    yield from function.__defaults__ or ()
     for name in names:
         found = known.get(name)
         yield found
@@ -225,10 +226,11 @@ def functions_of(function, seen=None):
     from warp.launches import Function
 
     seen = {} if seen is None else seen
-    for one in _mentioned(function):
-        if isinstance(one, Function) and id(one) not in seen:
-            seen[id(one)] = one
-            functions_of(one.func, seen)
+    for found in _mentioned(function):
+        for one in [found, *found.earlier] if isinstance(found, Function) else []:
+            if id(one) not in seen:
+                seen[id(one)] = one
+                functions_of(one.func, seen)
     return list(seen.values())
 
 

@@ -1,6 +1,7 @@
 """What meshes, boxes and grids have in common: a struct in the device's memory, by whose address kernels know of them."""
 
 from warp import arrays as _arrays
+from warp import memory as _memory
 
 
 def check(array, what, dtype, kind):
@@ -17,7 +18,8 @@ class Handle:
         for name, value in fields.items():
             if value is not None:
                 setattr(data, name, value)
-        made = _arrays.array([data], dtype=self._data(), device=self.device)
+        with _memory.tracker.inside_of(type(self).__name__.lower()):
+            made = _arrays.array([data], dtype=self._data(), device=self.device)
         if hasattr(self, "id"):
             self._struct.assign(made)
         else:

@@ -786,13 +786,10 @@ def _dims(dim):
     return [int(extent) for extent in dim] if isinstance(dim, (tuple, list)) else [int(dim)]
 
 
-def _sees_blocks(function, seen=()):
+def _sees_blocks(function):
     """Whether its text, or that of functions which it calls, has to do with the threads of a block."""
-    names = function.__code__.co_names
-    if any([name == "block_dim" or name.startswith("tile") for name in names]):
-        return True
-    called = [function.__globals__.get(name) for name in names]
-    return any([_sees_blocks(one.func, (*seen, function)) for one in called if isinstance(one, Function) and one.func not in (*seen, function)])
+    names = [name for one in [function, *[one.func for one in _builds.functions_of(function)]] for name in one.__code__.co_names]
+    return any([name == "block_dim" or name.startswith("tile") for name in names])
 
 
 def _check_threads(kernel, dim, block_dim):

@@ -90,7 +90,7 @@ def _module(text):
     return sys.modules[name]
 
 
-def map(function, *inputs, out=None, return_kernel=False, block_dim=256, device=None, return_map_function=False):
+def map(function, *inputs, out=None, return_kernel=False, block_dim=None, device=None, return_map_function=False):
     """What the function gives for the elements of the inputs, which are arrays, stretched to one shape, or values."""
     is_array = [_types.is_array(value) for value in inputs]
     if not any(is_array):

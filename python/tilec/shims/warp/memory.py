@@ -290,9 +290,20 @@ class Tracker:
             self.scopes.names = []
         return self.scopes.names
 
+    @contextlib.contextmanager
+    def inside_of(self, owner):
+        """What is allocated meanwhile is of a mesh or such itself, and no array of the program's."""
+        before, self.scopes.owner = getattr(self.scopes, "owner", None), owner
+        try:
+            yield
+        finally:
+            self.scopes.owner = before
+
     def add(self, pointer, count, kind, what):
         if not count or not self.is_enabled:
             return
+        owner = getattr(self.scopes, "owner", None)
+        what = what if owner is None else f"{what} (native:{owner})"
         scope = "/".join(self.stack())
         with self.lock:
             self.live[pointer] = count, kind, scope, what, _caller()

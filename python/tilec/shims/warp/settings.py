@@ -59,6 +59,6 @@ def config_of(version):
         verbose_warnings=False, quiet=False, log_level=20, verify_autograd_array_access=False, enable_vector_component_overwrites=False,
         legacy_scalar_return_types=False, cache_kernels=True, kernel_cache_dir=None, cuda_output=None, ptx_target_arch=None, cuda_arch_suffix=None,
         lineinfo=False, line_directives=True, compile_time_trace=False, enable_backward=True, default_grid_stride=True, enable_mathdx_gemm=True,
-        enable_mathdx_solver=True, enable_mathdx_fft=True, cpu_compiler_flags=None, llvm_cuda=False,
+        enable_mathdx_solver=True, enable_mathdx_fft=True, cpu_compiler_flags=None, llvm_cuda=False, enable_cpu_blocks=False,
         enable_graph_capture_module_load_by_default=True, enable_mempools_at_init=_has_pools(), track_memory=False, max_unroll=16,
         enable_tiles_in_stack_memory=True, use_precompiled_headers=True, legacy_cpu_linker=False, load_module_max_workers=0)
