@@ -125,6 +125,11 @@ def scale_inner(given: OfFabric):
 holder = OfFabric(inner=fabric, by=3.0)
 wp.launch(scale_inner, dim=2, inputs=[holder])
 print(tagged.numpy(), holder.inner is fabric)
+told(setattr, holder, "inner", [1.0])
+told(holder.to, "cpu")
+for kind in ((True, "f4", 1, 0), (True, "f4", 6, 0, "matrix")):
+    wrong = {"b": {**described["a"], "type": kind}}
+    told(wp.fabricarray, {"version": 1, "device": str(tagged.device), "attribs": wrong, "_ref": tagged}, "b")
 
 
 class Other:

@@ -25,12 +25,16 @@ _NUMBERS = {"b": _types.bool, "i1": _types.int8, "i2": _types.int16, "i4": _type
 
 
 def _type_of(described):
+    if len(described) != 5:
+        raise ValueError(f"the type of an attribute of Fabric must contain five elements, got {len(described)}: {described}")
     _, name, count, depth, role = described
     number = _NUMBERS[name]
     if depth:
         raise NotImplementedError("arrays of Fabric whose elements are arrays are not taken")
     if role == "matrix":
         rows = int(round(count**0.5))
+        if rows * rows != count:
+            raise ValueError(f"a matrix of Fabric must have a square element count, got {count}")
         return _types.matrix((rows, rows), number)
     return _types.vector(count, number) if count > 1 or role == "vector" else number
 

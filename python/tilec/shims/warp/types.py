@@ -798,10 +798,15 @@ class StructInstance:
         return made
 
     def to(self, device):
-        """With its arrays on that device."""
+        """With its arrays on that device, but for those of Fabric, which lie where it has them."""
+        from warp.devices import get_device
+
         made = self._struct()
-        for name in self._struct.vars:
+        for name, kind in self._struct.vars.items():
             value = self.__dict__[name]
+            word = _ARRAY_WORDS.get(type(kind).__name__, "")
+            if "Fabric" in word and value is not None and value.device != get_device(device):
+                raise ValueError(f"Cannot move struct field '{name}' containing a Warp {word} from {value.device} to {device}")
             made.__dict__[name] = value.to(device) if hasattr(value, "to") else value
         return made
 
@@ -871,13 +876,16 @@ def _field(struct, name, kind, value):
     return value
 
 
+_ARRAY_WORDS = {"indexed_annotation": "indexed array", "fabric_annotation": "Fabric array", "indexed_fabric_annotation": "indexed Fabric array"}
+
+
 def _check_array_field(name, kind, value):
     from warp.codes import concrete_array_type
 
     family = concrete_array_type(value)
     is_said = not hasattr(value, "device") and hasattr(value, "_said")
     if not hasattr(value, "ndim") or is_said or family not in (concrete_array_type(kind), type(value)):
-        word = "indexed array" if "indexed" in type(kind).__name__ else "array"
+        word = _ARRAY_WORDS.get(type(kind).__name__, "array")
         raise TypeError(f"Struct field '{name}' expects a Warp {word}, got {type(value).__name__}")
     wanted = kind.dtype
     if isinstance(wanted, (_Type, Struct)) and getattr(value, "dtype", wanted) is not wanted:
