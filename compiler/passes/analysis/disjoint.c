@@ -117,7 +117,7 @@ static bool stages_differ(BufferStage a, BufferStage b, int64_t span_a, int64_t 
     return a.number + span_a <= b.number || (!or_below && b.number + span_b <= a.number);
 }
 
-/* How far the part reaches along a dimension of the whole tile. */
+/* How far the part reaches along a dimension of the tile that it is of. */
 static int64_t part_span(const Op *view, int whole)
 {
     const Attr *dims = op_attr(view, ATTR_dims);
@@ -126,22 +126,65 @@ static int64_t part_span(const Op *view, int whole)
     return 1;
 }
 
-/* The tile that a value is a part of, in whichever block's memory; NULL: it is no part of a whole
- * one. Where a block is doesn't matter: parts of other indices are apart in all of them. */
-static const Value *whole_of(const Value *part)
+/* The tile that a part is of, in whichever block's memory: parts of other indices are apart in all
+ * of them. NULL: it is no part. */
+static const Value *part_of(const Value *part)
 {
     if (!part->op || part->op->code != OP_shared_view) return NULL;
-    const Value *whole = operand(part->op, tile);
-    if (whole->op && whole->op->code == OP_shared_peer) whole = operand(whole->op, tile);
-    return whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
+    const Value *tile = operand(part->op, tile);
+    return tile->op && tile->op->code == OP_shared_peer ? operand(tile->op, tile) : tile;
+}
+
+/* The tile that a value is a part of, or a part of such a part, as one that lies another way is;
+ * NULL: it is no part of a whole one. */
+static const Value *whole_of(const Value *part)
+{
+    const Value *whole = part_of(part);
+    while (whole && whole->op && whole->op->code == OP_shared_view) whole = part_of(whole);
+    return whole && whole->op && whole->op->code == OP_shared_alloc ? whole : NULL;
+}
+
+/* Moved on by an index within the part; false if what that makes is not followed. */
+static bool stage_moved(BufferStage *stage, const Value *by)
+{
+    const BufferStage further = stage_of(by);
+    if (!further.root && !further.loop && !further.number) return true;
+    if (!stage->root && !stage->loop && !stage->number) {
+        *stage = further;
+        return true;
+    }
+    if (further.root || further.loop || stage->modulus) return false;
+    stage->number += further.number;
+    return is_small(stage->number);
+}
+
+/* Where the part begins along a dimension of the whole tile, and how far it reaches; false: that
+ * is not followed. */
+static bool place_of(const Value *part, int d, BufferStage *stage, int64_t *span)
+{
+    const Value *tile = part_of(part);
+    if (tile->op->code == OP_shared_alloc) {
+        *stage = stage_of(operand_list(part->op, offsets)[d]);
+        *span = part_span(part->op, d);
+        return true;
+    }
+    if (!place_of(tile, d, stage, span)) return false;
+    const Attr *dims = op_attr(tile->op, ATTR_dims);
+    for (int i = 0; i < dims->count; i++) {
+        if (dims->integers[i] != d) continue;
+        *span = part_span(part->op, i);
+        return stage_moved(stage, operand_list(part->op, offsets)[i]);
+    }
+    return true;
 }
 
 bool shared_part_moves(const Value *part)
 {
     const Value *whole = whole_of(part);
     for (int d = 0; whole && d < whole->type->rank; d++) {
-        const BufferStage stage = stage_of(operand_list(part->op, offsets)[d]);
-        if (stage.root || stage.loop) return true;
+        BufferStage stage;
+        int64_t span;
+        if (!place_of(part, d, &stage, &span) || stage.root || stage.loop) return true;
     }
     return false;
 }
@@ -153,10 +196,11 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration it
     if (!whole || whole_of(later) != whole) return false;
     const ThreadGroup block = {0, WARP_SIZE * launch_warps(op_enclosing(later->op, OP_launch))};
     for (int d = 0; d < whole->type->rank; d++) {
-        BufferStage a = stage_of(operand_list(earlier->op, offsets)[d]),
-                    b = stage_of(operand_list(later->op, offsets)[d]);
-        if (stage_now(&a, iteration) &&
-            stages_differ(a, b, part_span(earlier->op, d), part_span(later->op, d),
+        BufferStage a, b;
+        int64_t span_a, span_b;
+        if (place_of(earlier, d, &a, &span_a) && place_of(later, d, &b, &span_b) &&
+            stage_now(&a, iteration) &&
+            stages_differ(a, b, span_a, span_b,
                           iteration.when == ITERATION_EARLIER && (a.root || a.loop)) &&
             (!a.root || !threads_differ(agreement, a.root, block)))
             return true;
