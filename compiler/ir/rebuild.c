@@ -105,6 +105,24 @@ void region_move_before(Region *region, Op *before)
     while (region->first != end) op_move_before(region->first, before);
 }
 
+void op_dissolve(Op *op, Region *region)
+{
+    const Op *yield = region_terminator(region);
+    region_move_before(region, op);
+    for (int i = 0; yield && i < yield->operand_count; i++)
+        value_replace(&op->results[i], yield->operands[i]);
+    op_erase(op);
+}
+
+void loop_dissolve(Op *loop, Value *index)
+{
+    Region *body = loop->regions[0];
+    value_replace(body->arguments[0], index);
+    for (int i = 0; i < loop->result_count; i++)
+        value_replace(body->arguments[1 + i], operand_list(loop, init)[i]);
+    op_dissolve(loop, body);
+}
+
 static bool is_in_front(const Value *value, const Op *op)
 {
     return !value->op || value->op->parent != op->parent || op_comes_before(value->op, op);

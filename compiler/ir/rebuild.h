@@ -26,6 +26,11 @@ typedef void IterationCopier(Builder *at, const Op *op, int64_t trip, Map *copie
 void loop_copy_iterations(Op *loop, int64_t begin, int64_t step, int64_t trips,
                           IterationCopier *copy, void *context);
 
+/* The region's ops in the op's place, which is gone: what they end with stands for its results. */
+void op_dissolve(Op *op, Region *region);
+/* A loop of one iteration, of that index, is what is in it. */
+void loop_dissolve(Op *loop, Value *index);
+
 /* To before `before`: the op and all that come behind it; all of a region but its terminator. */
 void ops_move_before(Op *first, Op *before);
 void region_move_before(Region *region, Op *before);

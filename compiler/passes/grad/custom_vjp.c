@@ -166,21 +166,13 @@ static void put_second_value(Grad *grad, Op *op)
     op_erase(op);
 }
 
-static void put_first_region(Op *op)
-{
-    const Op *end = region_terminator(op->regions[0]);
-    region_move_before(op->regions[0], op);
-    for (int i = 0; i < op->result_count; i++) value_replace(&op->results[i], end->operands[i]);
-    op_erase(op);
-}
-
 void settle_custom_vjp(Grad *grad, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
         next = op_next(op);
         for (int i = 0; i < op->region_count && op->code != OP_grad; i++)
             settle_custom_vjp(grad, op->regions[i]);
-        if (op->code == OP_custom_vjp) put_first_region(op);
+        if (op->code == OP_custom_vjp) op_dissolve(op, op->regions[0]);
         if (op->code == OP_replayed) put_second_value(grad, op);
     }
 }

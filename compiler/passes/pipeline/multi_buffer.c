@@ -351,21 +351,6 @@ static void fill(Pipeline *pipeline)
 
 /* ---- all loops ---- */
 
-/* A loop of one iteration, which nothing is ahead of, is that. */
-static void take_out(Op *loop)
-{
-    Region *body = loop->regions[0];
-    Op *yield = region_terminator(body);
-    value_replace(body->arguments[0], operand(loop, begin));
-    for (int i = 0; i < loop->result_count; i++)
-        value_replace(body->arguments[1 + i], operand_list(loop, init)[i]);
-    for (int i = 0; i < loop->result_count; i++)
-        value_replace(&loop->results[i], operand_list(yield, values)[i]);
-    region_move_before(body, loop);
-    if (yield) op_erase(yield);
-    op_erase(loop);
-}
-
 static void pipeline_region(const Pass *pass, Region *region)
 {
     for (Op *op = region->first, *next; op; op = next) {
@@ -386,7 +371,7 @@ static void pipeline_region(const Pass *pass, Region *region)
         else if (pipeline.filling != FILLED_BY_NOBODY)
             fill(&pipeline);
         else if (loop_trips(op) == 1)
-            take_out(op);
+            loop_dissolve(op, operand(op, begin)); /* nothing is ahead of its one iteration */
     }
 }
 

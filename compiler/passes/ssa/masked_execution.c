@@ -113,13 +113,6 @@ static void guard(Masking *masking, Op *op, Value *condition)
     build_op(&outside, OP_yield, count, none, 0, NULL);
 }
 
-/* Its ops come to stand before the `if`, which goes. */
-static void dissolve(Op *op)
-{
-    region_move_before(op->regions[0], op);
-    op_erase(op);
-}
-
 static void take_apart(Masking *masking, Op *op)
 {
     if (!op_find_within(op, is_joint, NULL)) {
@@ -131,7 +124,7 @@ static void take_apart(Masking *masking, Op *op)
     collect(masking, op->regions[0]);
     for (size_t i = 0; i < masking->own.count; i++)
         guard(masking, masking->own.data[i], operand(op, condition));
-    dissolve(op);
+    op_dissolve(op, op->regions[0]);
     analysis_invalidate(masking->context);
 }
 

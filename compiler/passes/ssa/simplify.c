@@ -229,37 +229,18 @@ static Value *identity(Builder *builder, Op *op)
 
 /* ---- decided branches, empty loops ---- */
 
-/* Moves a region's ops before `op` and lets its yield's operands stand for the results. */
-static void inline_region(Op *op, Region *region)
-{
-    const Op *yield = region_terminator(region);
-    region_move_before(region, op);
-    for (int i = 0; yield && i < yield->operand_count; i++)
-        value_replace(&op->results[i], yield->operands[i]);
-    op_erase(op);
-}
-
-/* A loop of one iteration is its body, when no pass has business with loops any more. */
-static bool run_once(const Kernel *kernel, Op *loop)
-{
-    Region *body = loop->regions[0];
-    if (kernel->stage != STAGE_THREADED || loop_trips(loop) != 1) return false;
-    for (int i = 0; i < body->argument_count; i++)
-        value_replace(body->arguments[i],
-                      i ? operand_list(loop, init)[i - 1] : operand(loop, begin));
-    inline_region(loop, body);
-    return true;
-}
-
 static bool decide(const Kernel *kernel, Op *op)
 {
     int64_t begin, end;
     if (op->code == OP_if && value_constant(operand(op, condition), &begin)) {
-        inline_region(op, op->regions[begin ? 0 : 1]);
+        op_dissolve(op, op->regions[begin ? 0 : 1]);
         return true;
     }
     if (op->code != OP_for) return false;
-    if (run_once(kernel, op)) return true;
+    if (kernel->stage == STAGE_THREADED && loop_trips(op) == 1) { /* no pass has business with it */
+        loop_dissolve(op, operand(op, begin));
+        return true;
+    }
     if (!value_constant(operand(op, begin), &begin) || !value_constant(operand(op, end), &end) ||
         begin < end ||
         operand(op, begin)->type->dtype == DTYPE_u64) /* constants have a sign here */

@@ -349,21 +349,6 @@ static void unroll_loop(Unroll *unroll, Op *loop)
     op_erase(loop);
 }
 
-/* Of one iteration: what is in it stands in its place. */
-static void open_loop(Op *loop, const Trips *trips)
-{
-    const Region *body = loop->regions[0];
-    Builder at = builder_before(loop);
-    const DType dtype = operand(loop, begin)->type->dtype;
-    value_replace(body->arguments[0], build_const(&at, dtype, trips->begin));
-    for (int i = 0; i < loop->result_count; i++)
-        value_replace(body->arguments[1 + i], loop->operands[operand_index(loop, init) + i]);
-    region_move_before(loop->regions[0], loop);
-    for (int i = 0; i < loop->result_count; i++)
-        value_replace(&loop->results[i], body->last->operands[i]);
-    op_erase(loop);
-}
-
 /* Products are left where their operands are copied as loops have it. */
 static bool is_single(const Op *op, Trips *trips)
 {
@@ -381,7 +366,8 @@ static void open_singles(Region *region)
         next = is_opened ? op->regions[0]->first : op->next;
         if (is_opened) {
             if (next == op->regions[0]->last) next = op_next(op); /* nothing but its yield */
-            open_loop(op, &trips);
+            Builder at = builder_before(op);
+            loop_dissolve(op, build_const(&at, operand(op, begin)->type->dtype, trips.begin));
             continue;
         }
         for (int r = 0; r < op->region_count; r++) open_singles(op->regions[r]);
