@@ -123,8 +123,16 @@ void loop_dissolve(Op *loop, Value *index)
     op_dissolve(loop, body);
 }
 
+static bool is_within(const Value *value, const Op *op)
+{
+    for (int r = 0; r < op->region_count; r++)
+        if (region_holds(op->regions[r], value_home(value))) return true;
+    return false;
+}
+
 static bool is_in_front(const Value *value, const Op *op)
 {
+    if (is_within(value, op)) return false;
     return !value->op || value->op->parent != op->parent || op_comes_before(value->op, op);
 }
 
@@ -132,8 +140,8 @@ static ValueAnswer must_stay(const Value *value, void *context)
 {
     const Op *op = value->op;
     if (is_in_front(value, context)) return VALUE_ENOUGH;
-    return op_has(op, PURE) && !op_has(op, COOP) && !op->region_count ? VALUE_OPERANDS
-                                                                      : VALUE_FOUND;
+    return op && op_has(op, PURE) && !op_has(op, COOP) && !op->region_count ? VALUE_OPERANDS
+                                                                            : VALUE_FOUND;
 }
 
 bool value_may_precede(const Value *value, const Op *op)

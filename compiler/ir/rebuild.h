@@ -34,8 +34,8 @@ void loop_dissolve(Op *loop, Value *index);
 /* To before `before`: the op and all that come behind it; all of a region but its terminator. */
 void ops_move_before(Op *first, Op *before);
 void region_move_before(Region *region, Op *before);
-/* Whether the value is there in front of the op, or could be made there, by pure ops of the op's
- * region that each thread does for itself; and makes it so. */
+/* Whether the value is there in front of the op, or could be made there, by pure ops behind it or
+ * within it that each thread does for itself; and makes it so. */
 bool value_may_precede(const Value *value, const Op *op);
 void value_move_before(const Value *value, Op *op);
 

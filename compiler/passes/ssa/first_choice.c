@@ -65,13 +65,6 @@ static bool comes_before(const Op *loop, const Value *value)
     return true;
 }
 
-static void move_before(Op *loop, const Value *value)
-{
-    if (is_outside(loop, value)) return;
-    for (int i = 0; i < value->op->operand_count; i++) move_before(loop, value->op->operands[i]);
-    op_move_before(value->op, loop);
-}
-
 /* The choice, in each iteration, between a carried value that nothing else uses and another one. */
 static bool find_first_choice(const Op *loop, int index, Choice *out, int *first)
 {
@@ -95,7 +88,7 @@ bool simplify_first_choices(Op *loop)
         if (loop_trips(loop) == 0 && loop->results[i].use_count > 0) continue;
         if (!find_first_choice(loop, i, &choice, &first)) continue;
         Value *begin = choice.values[first];
-        move_before(loop, begin);
+        value_move_before(begin, loop);
         op_set_operand(loop, operand_index(loop, init) + i, begin);
         value_replace(&choice.op->results[0], loop->regions[0]->arguments[1 + i]);
         op_erase(choice.op);

@@ -9,6 +9,7 @@
 #include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/block_stride.h"
+#include "ir/rebuild.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -320,14 +321,6 @@ static bool can_come_before(Hoist *hoist, const Value *value, int depth)
     return true;
 }
 
-static void bring_before(Op *control, const Value *value)
-{
-    if (is_outside(control, value)) return;
-    for (int i = 0; i < value->op->operand_count; i++)
-        bring_before(control, value->op->operands[i]);
-    op_move_before(value->op, control);
-}
-
 /* Tiles that follow from others are made where all threads are. */
 static void hoist_joint(Op *op, void *context)
 {
@@ -340,7 +333,7 @@ static void hoist_joint(Op *op, void *context)
     for (size_t i = 0; i < hoist.joint.count; i++)
         for (int j = 0; j < hoist.joint.data[i]->result_count; j++)
             if (can_come_before(&hoist, &hoist.joint.data[i]->results[j], HOIST_DEPTH))
-                bring_before(op, &hoist.joint.data[i]->results[j]);
+                value_move_before(&hoist.joint.data[i]->results[j], op);
     uniform->joint = uniform->wide = (Map){0};
 }
 

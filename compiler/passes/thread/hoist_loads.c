@@ -63,31 +63,11 @@ static void hoist(Hoist *hoist, Op *load)
     }
 }
 
-/* It is no load's, nor what follows from one. */
-static bool leaves(const Region *arm, const Value *value)
-{
-    const Op *op = value->op;
-    if (!op || op->parent != arm) return true;
-    if (!op_has(op, PURE) || op_has(op, COOP) || op->region_count) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!leaves(arm, op->operands[i])) return false;
-    return true;
-}
-
-static void leave(const Region *arm, const Value *value, Op *branch)
-{
-    Op *op = value->op;
-    if (!op || op->parent != arm) return;
-    for (int i = 0; i < op->operand_count; i++) leave(arm, op->operands[i], branch);
-    op_move_before(op, branch);
-}
-
+/* Those that are no load's, nor follow from one. */
 static bool take_addresses_out(const Op *load, Op *branch)
 {
-    const Region *arm = load->parent;
-    for (int i = 0; i < load->operand_count; i++)
-        if (!leaves(arm, load->operands[i])) return false;
-    for (int i = 0; i < load->operand_count; i++) leave(arm, load->operands[i], branch);
+    if (!may_precede(load, branch)) return false;
+    for (int i = 0; i < load->operand_count; i++) value_move_before(load->operands[i], branch);
     return true;
 }
 
