@@ -16,17 +16,10 @@ const MmaKind *mma_of(const Op *op)
     return kind;
 }
 
-static bool is_zero(const Value *value)
-{
-    const Attr *number =
-        value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
-    return number ? number->number == 0 : value_is_constant(value, 0);
-}
-
 static bool adds_to_zero(const Op *op)
 {
     for (int i = op->operand_count - op->result_count; i < op->operand_count; i++)
-        if (!is_zero(op->operands[i])) return false;
+        if (!value_is_zero(op->operands[i])) return false;
     return true;
 }
 
@@ -34,8 +27,8 @@ static bool adds_to_zero(const Op *op)
 static bool begins_as_zero(const Value *value)
 {
     const Op *op = value->op;
-    return is_zero(value) || (op && op->code == OP_wgmma_wait && value->use_count == 1 &&
-                              is_zero(op->operands[value->index]));
+    return value_is_zero(value) || (op && op->code == OP_wgmma_wait && value->use_count == 1 &&
+                                    value_is_zero(op->operands[value->index]));
 }
 
 static bool runs(const Op *loop)

@@ -70,6 +70,7 @@ Value *value_repeated(const Value *value);
 /* Whether that is a `const` of an integer, or of a float. */
 bool value_repeated_constant(const Value *value, int64_t *out);
 bool value_repeated_number(const Value *value, double *out);
+bool value_is_zero(const Value *value); /* 0 or 0.0, not -0.0, or a tile of it */
 /* Of iota == index along a dimension, either way round: the index; NULL: it is something else. */
 Value *value_chosen_index(const Value *mask, int *dim);
 /* Of one code, with the same attributes and types of results, and as many operands. */

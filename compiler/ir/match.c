@@ -1,6 +1,7 @@
 /* match.c: forms of values that several passes look for. */
 #include "ir/ir.h"
 
+#include <math.h>
 #include <string.h>
 
 bool value_is_widened(const Value *value)
@@ -36,6 +37,15 @@ bool value_repeated_number(const Value *value, double *out)
     const Attr *number = op && op->code == OP_const ? op_attr(op, ATTR_number) : NULL;
     if (number) *out = number->number;
     return number != NULL;
+}
+
+bool value_is_zero(const Value *value)
+{
+    int64_t integer;
+    double number;
+    return value_repeated_constant(value, &integer)
+               ? integer == 0
+               : value_repeated_number(value, &number) && number == 0 && !signbit(number);
 }
 
 Value *value_chosen_index(const Value *mask, int *dim)

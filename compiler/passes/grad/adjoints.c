@@ -69,20 +69,12 @@ bool scalar_depends(const Grad *grad, const Value *value)
 
 /* ---- sums ---- */
 
-bool is_zero_number(const Value *value)
-{
-    const Op *op = value->op;
-    if (op && op->code == OP_splat) op = operand(op, a)->op;
-    const Attr *number = op && op->code == OP_const ? op_attr(op, ATTR_number) : NULL;
-    return number && number->number == 0;
-}
-
 /* A product that was added to nothing yet is added to the sum. */
 static bool joins(Value *sum, Value *product)
 {
     Op *dot = product->op;
     if (!dot || dot->code != OP_dot || product->use_count || sum->type != product->type ||
-        !is_zero_number(operand(dot, c)))
+        !value_is_zero(operand(dot, c)))
         return false;
     op_set_operand(dot, operand_index(dot, c), sum);
     return true;
@@ -99,7 +91,7 @@ static bool stands_before(const Value *value, const Op *op)
 Value *value_sum(Grad *grad, Value *a, Value *b)
 {
     if (!a || !b) return a ? a : b;
-    if (is_zero_number(a)) return b;
+    if (value_is_zero(a)) return b;
     if (b->op && stands_before(a, b->op) && joins(a, b)) return b;
     return build2(&grad->builder, OP_add, a, b);
 }

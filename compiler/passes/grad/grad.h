@@ -77,7 +77,6 @@ Value *integer_of(Grad *grad, const Type *type, int64_t number);
 /* A number as each element of a tile of that shape; of a scalar type the number itself. */
 Value *spread(Grad *grad, const Type *type, Value *scalar);
 Value *value_sum(Grad *grad, Value *a, Value *b);
-bool is_zero_number(const Value *value); /* 0.0, or a tile of it */
 bool scalar_depends(const Grad *grad, const Value *value);
 
 /* How often a loop goes round; its step is positive. */

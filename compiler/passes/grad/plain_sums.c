@@ -103,7 +103,7 @@ static Op *loop_of(const Grad *grad, const Op *sum, const Value *value, int coun
     for (size_t i = 0; i < grad->products.count; i++)
         is_product |= region_holds(launch_region(grad->products.data[i]), sum->parent);
     if (!is_product || !loop || loop->code != OP_for || loop->parent != sum->parent ||
-        value->use_count != 1 || !is_zero_number(operand_list(loop, init)[value->index]) ||
+        value->use_count != 1 || !value_is_zero(operand_list(loop, init)[value->index]) ||
         !carries_sum(loop, value->index))
         return NULL;
     for (int i = 0; i < count; i++)

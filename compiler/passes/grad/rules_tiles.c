@@ -107,7 +107,7 @@ static Value *transposed(Grad *grad, Value *a, const int64_t *dims)
     const Op *op = a->op;
     Type type = *a->type;
     if (op && op->code == OP_transpose && turns_back(op, dims)) return operand(op, a);
-    if (op && op->code == OP_dot && !a->use_count && dims[0] == 1 && is_zero_number(operand(op, c)))
+    if (op && op->code == OP_dot && !a->use_count && dims[0] == 1 && value_is_zero(operand(op, c)))
         return turned_product(grad, op, dims);
     type.layout = NULL;
     for (int d = 0; d < type.rank; d++) type.shape[d] = a->type->shape[dims[d]];

@@ -22,7 +22,7 @@ static Op *added_product(const Op *sum)
     }
     Op *dot = product->op;
     const bool is_one = alone && dot && dot->code == OP_dot && dot->parent == sum->parent;
-    return is_one && is_zero_number(operand(dot, c)) ? dot : NULL;
+    return is_one && value_is_zero(operand(dot, c)) ? dot : NULL;
 }
 
 static bool address_needs(const Op *sum, const Value *coordinate)

@@ -10,8 +10,6 @@
  * are the same: the innermost are joined first. */
 #include "passes/analysis/access.h"
 
-#include <math.h>
-
 enum {
     MOST_OPERANDS = TYPE_RANK + 3, /* the memory, the value, its indices, the mask */
     MOST_CONJUNCTS = 8,
@@ -101,14 +99,6 @@ static bool may_pass(const Op *put, const Op *op)
 
 /* ---- joining them ---- */
 
-static bool is_zero(const Value *value)
-{
-    int64_t integer;
-    double number;
-    return (value_repeated_constant(value, &integer) && integer == 0) ||
-           (value_repeated_number(value, &number) && number == 0 && !signbit(number));
-}
-
 /* Read where the condition holds, and zero elsewhere. */
 static bool is_read_under(const Value *value, const Value *condition)
 {
@@ -120,8 +110,9 @@ static bool is_read_under(const Value *value, const Value *condition)
 
 static Value *chosen(Builder *builder, Value *condition, Value *a, Value *b)
 {
-    return is_zero(b) && is_read_under(a, condition) ? a
-                                                     : build3(builder, OP_select, condition, a, b);
+    return value_is_zero(b) && is_read_under(a, condition)
+               ? a
+               : build3(builder, OP_select, condition, a, b);
 }
 
 /* The write of both; NULL: they are not of two sides. */

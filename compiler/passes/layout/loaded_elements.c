@@ -22,20 +22,18 @@ typedef struct Elements {
     OpVec sums; /* that choose an element */
 } Elements;
 
-static bool is_zero(const Value *value)
-{
-    int64_t integer;
-    double number;
-    return value_repeated_constant(value, &integer)
-               ? integer == 0
-               : value_repeated_number(value, &number) && number == 0;
-}
-
 /* What has the value's bits, before they got other types. */
 static const Value *bits_of(const Value *value)
 {
     while (value->op && op_has(value->op, RETYPES)) value = operand(value->op, a);
     return value;
+}
+
+/* Zeros change nothing of what it combines. */
+static bool is_sum(const Op *reduce)
+{
+    const OpCode code = op_combination(reduce);
+    return code == OP_add || code == OP_or || code == OP_xor;
 }
 
 /* The load whose element the reduction chooses, and the element's index; NULL: it is another one.
@@ -44,10 +42,12 @@ static Op *chosen_load(const Op *reduce, Value **index)
 {
     const Op *select = operand(reduce, a)->op;
     int dim;
-    if (!select || select->code != OP_select || select->results->type->rank != 1) return NULL;
+    if (!is_sum(reduce) || !select || select->code != OP_select || select->results->type->rank != 1)
+        return NULL;
     *index = value_chosen_index(operand(select, condition), &dim);
     Op *load = bits_of(operand(select, a))->op;
-    return *index && load && load->code == OP_load && is_zero(operand(select, b)) ? load : NULL;
+    return *index && load && load->code == OP_load && value_is_zero(operand(select, b)) ? load
+                                                                                        : NULL;
 }
 
 /* The memory of the parameter, as far as can be seen: barriers and copies to shared memory do not.

@@ -11,18 +11,9 @@ typedef struct ElementCopy {
     Op *load;         /* of all of them */
 } ElementCopy;
 
-static bool is_zero(const Value *value)
-{
-    int64_t number;
-    if (value_constant(value, &number)) return number == 0;
-    const Attr *real =
-        value->op && value->op->code == OP_const ? op_attr(value->op, ATTR_number) : NULL;
-    return real && real->number == 0;
-}
-
 static bool is_choice(const Value *value)
 {
-    return value->op && value->op->code == OP_select && is_zero(operand(value->op, b));
+    return value->op && value->op->code == OP_select && value_is_zero(operand(value->op, b));
 }
 
 /* Of the typed program: loaded for the store alone. */
