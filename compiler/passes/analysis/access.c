@@ -279,15 +279,46 @@ const Parameter *memory_parameter(const Value *memory)
                : NULL;
 }
 
+/* NULL: any memory. */
+static bool may_be_of(const Value *memory, const Parameter *parameter)
+{
+    if (!memory) return true;
+    const Parameter *own = memory_parameter(memory);
+    return memory->type->kind == TYPE_VIEW && (!parameter || !own || own == parameter);
+}
+
 bool op_may_change(const Op *op, const void *parameter)
 {
-    if (op->region_count || op_has(op, PURE | TERM) || !op_has(op, WRITES) ||
-        op->code == OP_shared_alloc || op->code == OP_local_alloc)
-        return false;
-    const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
-    if (!memory) return true;
-    const Parameter *written = memory_parameter(memory);
-    return memory->type->kind == TYPE_VIEW && (!parameter || !written || written == parameter);
+    return !op->region_count && !op_has(op, PURE | TERM) && op_has(op, WRITES) &&
+           op->code != OP_shared_alloc && op->code != OP_local_alloc &&
+           may_be_of(op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL, parameter);
+}
+
+/* Blocks that run together may have another name for what they write. */
+bool op_may_write(const Op *op, const void *parameter)
+{
+    if (op->region_count || !op_has(op, WRITES)) return false;
+    if (op_has(op, BARRIER | BLOCKS))
+        return launch_is_cluster_or_cooperative(op_enclosing(op, OP_launch));
+    return !op_has(op, COPY | ALLOCATES | LOCAL) && op->code != OP_local_alloc &&
+           op->code != OP_assume && op->code != OP_anchor &&
+           may_be_of(op_has(op, STORES) ? op_memory(op) : NULL, parameter);
+}
+
+void written_note(WrittenMemory *written, Arena *arena, const Value *memory)
+{
+    const Parameter *parameter = memory ? memory_parameter(memory) : NULL;
+    if (parameter)
+        map_set(arena, &written->parameters, parameter, (void *)(uintptr_t)parameter);
+    else
+        written->any = true;
+}
+
+bool written_has(const WrittenMemory *written, const Value *memory)
+{
+    const Parameter *parameter = memory_parameter(memory);
+    return written->any ||
+           (parameter ? map_has(&written->parameters, parameter) : written->parameters.count > 0);
 }
 
 static void add_bytes(Op *op, void *context)

@@ -155,6 +155,16 @@ const Parameter *memory_parameter(const Value *memory);
 /* Whether that memory, or any of a view (NULL), may hold something else after the op, by this
  * thread or by others that it meets or waits for. */
 bool op_may_change(const Op *op, const void *parameter);
+/* Whether the op writes it, or may: asked of all ops of a launch, as what others of them do is not
+ * asked. */
+bool op_may_write(const Op *op, const void *parameter);
+/* Parameters whose memory is written. */
+typedef struct WrittenMemory {
+    Map parameters;
+    bool any; /* memory of which it is not known whose it is */
+} WrittenMemory;
+void written_note(WrittenMemory *written, Arena *arena, const Value *memory); /* NULL: any */
+bool written_has(const WrittenMemory *written, const Value *memory);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */

@@ -50,13 +50,6 @@ static Op *chosen_load(const Op *reduce, Value **index)
                                                                                         : NULL;
 }
 
-/* The memory of the parameter, as far as can be seen: barriers and copies to shared memory do not.
- */
-static bool writes(const Op *op, const void *parameter)
-{
-    return !op_has(op, BARRIER | COPY | LOCAL) && op_may_change(op, parameter);
-}
-
 /* Inside of the tile, which is inside of the view, whose memory stays as it is. */
 static bool is_readable(const Elements *elements, Op *load, const Value *index)
 {
@@ -67,7 +60,7 @@ static bool is_readable(const Elements *elements, Op *load, const Value *index)
         return false;
     for (int i = 0; i < bounds->count; i++)
         if (bounds->integers[i]) return false;
-    return !region_find(elements->launch, writes, parameter);
+    return !region_find(elements->launch, op_may_write, parameter);
 }
 
 static Value *read_element(const Op *reduce, Op *load, Value *index)

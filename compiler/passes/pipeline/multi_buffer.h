@@ -33,8 +33,7 @@ typedef struct Pass {
     const Target *target;
     Arena *arena;
     Region *launch;
-    Map written; /* of the launch: parameters whose memory it writes */
-    bool writes_any;
+    WrittenMemory written; /* by the launch */
 } Pass;
 
 /* The order in which persistent blocks take tiles of unequal length. */

@@ -42,9 +42,8 @@ int64_t plan_product_cycles(const Target *target, const Op *dot);
 bool plan_touches_memory(const Op *op);
 /* Of loads from a shared tile. */
 bool plan_feeds_products_alone(const Value *value);
-/* Which memory the launch writes, into the pass; whether it may write the view's. */
+/* Which memory the launch writes, into the pass. */
 void launch_note_writes(Pass *pass);
-bool launch_writes(const Pass *pass, const Value *view);
 /* An element of memory that the launch does not write: it may be loaded at any time. */
 bool is_steady_load(const Pass *pass, const Op *op);
 

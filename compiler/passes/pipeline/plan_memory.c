@@ -76,47 +76,23 @@ bool plan_reads_registers(const Op *dot, const Op *op)
 
 /* ---- of the launch ---- */
 
-/* Of a block alone, whose writes are noted by themselves, parameter by parameter; blocks that run
- * together may have written anything before it. */
-static bool is_own_barrier(const Pass *pass, const Op *op)
-{
-    return op_has(op, BARRIER) && !launch_is_cluster_or_cooperative(pass->launch->parent);
-}
-
-/* Of global memory; what it does not say, it may do. */
 static void note_write(Op *op, void *context)
 {
     Pass *pass = context;
-    if (!op_has(op, WRITES) || op->region_count || op->code == OP_shared_alloc ||
-        op->code == OP_assume || op->code == OP_anchor || op->code == OP_copy ||
-        is_own_barrier(pass, op))
-        return;
-    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
-    if (memory && memory->type->kind != TYPE_VIEW) return;
-    const Parameter *parameter = memory ? memory_parameter(memory) : NULL;
-    if (!parameter)
-        pass->writes_any = true;
-    else
-        map_set(pass->arena, &pass->written, parameter, pass);
+    if (op_may_write(op, NULL))
+        written_note(&pass->written, pass->arena, op_has(op, STORES) ? op_memory(op) : NULL);
 }
 
 void launch_note_writes(Pass *pass)
 {
-    pass->written = (Map){0};
-    pass->writes_any = false;
+    pass->written = (WrittenMemory){0};
     region_visit(pass->launch, note_write, pass);
-}
-
-bool launch_writes(const Pass *pass, const Value *view)
-{
-    const Parameter *parameter = memory_parameter(view);
-    return pass->writes_any || !parameter || map_has(&pass->written, parameter);
 }
 
 bool is_steady_load(const Pass *pass, const Op *op)
 {
     return op->code == OP_element_load && operand(op, memory)->type->kind == TYPE_VIEW &&
-           !launch_writes(pass, operand(op, memory));
+           !written_has(&pass->written, operand(op, memory));
 }
 
 /* ---- what is made where it is needed ---- */

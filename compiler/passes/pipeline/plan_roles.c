@@ -86,7 +86,7 @@ void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *ou
 static bool may_write_copied(const Pipeline *pipeline)
 {
     for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (launch_writes(pipeline->pass, operand(pipeline->buffers.data[i].copy, view)))
+        if (written_has(&pipeline->pass->written, operand(pipeline->buffers.data[i].copy, view)))
             return true;
     return false;
 }

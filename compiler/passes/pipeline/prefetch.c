@@ -29,13 +29,12 @@ typedef struct Prefetch {
     const Target *target;
     Op *loop;
     OpVec loads;
-    Map written;    /* parameters whose memory the loop writes */
-    bool writes;    /* or memory of which it is not known */
-    int64_t bytes;  /* of one iteration's tiles, a thread */
-    int64_t flying; /* the same while they are being loaded */
-    int64_t most;   /* of all iterations' */
-    int64_t ops;    /* of a thread, in one iteration */
-    int distance;   /* iterations ahead */
+    WrittenMemory written; /* by the loop */
+    int64_t bytes;         /* of one iteration's tiles, a thread */
+    int64_t flying;        /* the same while they are being loaded */
+    int64_t most;          /* of all iterations' */
+    int64_t ops;           /* of a thread, in one iteration */
+    int distance;          /* iterations ahead */
 } Prefetch;
 
 static void note_global_write(Op *op, void *context)
@@ -43,18 +42,8 @@ static void note_global_write(Op *op, void *context)
     Prefetch *prefetch = context;
     const bool writes = op_has(op, STORES) || op->code == OP_tma_store;
     const Value *memory = writes ? op_memory(op) : NULL;
-    if (!memory || memory->type->kind == TYPE_SHARED || memory->type->kind == TYPE_LOCAL) return;
-    const Parameter *parameter = memory_parameter(memory);
-    prefetch->writes |= !parameter;
-    if (parameter) map_set(prefetch->kernel->arena, &prefetch->written, parameter, op);
-}
-
-/* Its memory is what the loop writes, too, or may be. */
-static bool is_written(const Prefetch *prefetch, const Op *load)
-{
-    const Parameter *parameter = memory_parameter(op_memory(load));
-    return prefetch->writes || (prefetch->written.count && !parameter) ||
-           map_has(&prefetch->written, parameter);
+    if (memory && memory->type->kind == TYPE_VIEW)
+        written_note(&prefetch->written, prefetch->kernel->arena, memory);
 }
 
 static int64_t bytes_per_thread(const Type *type)
@@ -154,10 +143,10 @@ static const char *collect_loads(Prefetch *prefetch)
 {
     prefetch->most = prefetch_room(prefetch->loop);
     region_visit(writers_of(prefetch->loop), note_global_write, prefetch);
-    if (prefetch->writes) return "it writes global memory, which its loads may read";
+    if (prefetch->written.any) return "it writes global memory, which its loads may read";
     const bool with_elements = waits_for_elements(prefetch->loop->regions[0]);
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
-        if (is_load(op, with_elements) && !is_written(prefetch, op) &&
+        if (is_load(op, with_elements) && !written_has(&prefetch->written, op_memory(op)) &&
             loop_foresees_operands(prefetch->loop, op))
             vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     if (!prefetch->loads.count)

@@ -195,35 +195,11 @@ static Op *copy_of_numbers(const Value *tile)
     return copy && operand(copy, view)->type->dtype == tile->type->dtype ? copy : NULL;
 }
 
-typedef struct Writer {
-    const Region *launch;
-    const Parameter *memory;
-    bool is_found;
-} Writer;
-
-/* Of global memory that may be the copy's; what an op does not say, it may do. */
-static void find_writer(Op *op, void *context)
+static bool may_change(const Op *copy)
 {
-    Writer *writer = context;
-    const bool is_own_barrier =
-        op_has(op, BARRIER) && !launch_is_cluster_or_cooperative(writer->launch->parent);
-    if (op->region_count || !op_has(op, WRITES) || op_has(op, COPY | ALLOCATES | PURE) ||
-        op->code == OP_assume || is_own_barrier)
-        return;
-    const Value *memory = op_has(op, STORES) ? op_memory(op) : NULL;
-    if (memory && memory->type->kind != TYPE_VIEW) return;
-    const Parameter *written = memory ? memory_parameter(memory) : NULL;
-    writer->is_found |= !written || written == writer->memory;
-}
-
-static bool is_written(const Op *copy)
-{
-    Region *launch = copy->parent;
-    while (launch->parent->code != OP_launch) launch = launch->parent->parent;
-    Writer writer = {launch, memory_parameter(operand(copy, view)), false};
-    if (!writer.memory) return true;
-    region_visit(launch, find_writer, &writer);
-    return writer.is_found;
+    const Parameter *parameter = memory_parameter(operand(copy, view));
+    return !parameter ||
+           region_find(launch_region(op_enclosing(copy, OP_launch)), op_may_write, parameter);
 }
 
 static Value *sum_of(Builder *at, Value *a, Value *b)
@@ -261,7 +237,7 @@ static void read_numbers(Kernel *kernel)
     const OpVec found = region_list(kernel->arena, kernel->host, is_filled_with_numbers, NULL);
     for (size_t i = 0; i < found.count; i++) {
         Op *alloc = found.data[i], *copy = copy_of_numbers(&alloc->results[0]);
-        if (is_written(copy)) continue;
+        if (may_change(copy)) continue;
         while (alloc->results[0].use_count > 1) {
             const OpUse *use = alloc->results[0].uses;
             read_in_place(use->op != copy ? use->op : use->next->op, copy);
