@@ -113,6 +113,8 @@ static inline Op *op_previous(const Op *op)
 typedef void OpVisitor(Op *op, void *context);
 void region_visit(Region *region, OpVisitor *visit,
                   void *context); /* before its regions' ops; the op may be erased */
+/* Behind its regions' ops. */
+void region_visit_inner_first(Region *region, OpVisitor *visit, void *context);
 void op_visit(Op *op, OpVisitor *visit, void *context); /* it and all ops in its regions */
 /* What messages call a dimension of memory, as "dimension 1 of 'a'"; NULL: it has no name. */
 Name dimension_name(const Value *memory, int dim);

@@ -12,6 +12,16 @@ void region_visit(Region *region, OpVisitor *visit, void *context)
     }
 }
 
+void region_visit_inner_first(Region *region, OpVisitor *visit, void *context)
+{
+    for (Op *op = region->first, *next; op != NULL; op = next) {
+        next = op_next(op);
+        for (int i = 0; i < op->region_count; i++)
+            region_visit_inner_first(op->regions[i], visit, context);
+        visit(op, context);
+    }
+}
+
 void op_visit(Op *op, OpVisitor *visit, void *context)
 {
     visit(op, context);

@@ -464,28 +464,25 @@ static void consider(Loop *loop)
     analysis_invalidate(loop->context);
 }
 
-static void consider_loops(PassContext *context, Region *launch, Region *region)
+static void consider_loop(Op *op, void *context)
 {
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) consider_loops(context, launch, op->regions[i]);
-        if (op->code != OP_for) continue;
-        Loop loop = {.kernel = context->kernel,
-                     .context = context,
-                     .target = context->target,
-                     .arena = arena_new(),
-                     .launch = launch};
-        loop.op = op;
-        loop.body = op->regions[0];
-        consider(&loop);
-        arena_free(loop.arena);
-    }
+    PassContext *pass = context;
+    if (op->code != OP_for) return;
+    Loop loop = {.kernel = pass->kernel,
+                 .context = pass,
+                 .target = pass->target,
+                 .arena = arena_new(),
+                 .launch = launch_region(op_enclosing(op, OP_launch)),
+                 .op = op,
+                 .body = op->regions[0]};
+    consider(&loop);
+    arena_free(loop.arena);
 }
 
 bool pass_copies(Kernel *kernel, PassContext *context)
 {
     for (Op *op = kernel->host->first; op; op = op->next)
         if (op->code == OP_launch && target_has(context->target, HAS_CP_ASYNC))
-            consider_loops(context, launch_region(op), launch_region(op));
+            region_visit_inner_first(launch_region(op), consider_loop, context);
     return true;
 }

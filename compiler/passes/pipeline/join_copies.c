@@ -37,9 +37,9 @@ static bool are_joined(const Op *a, const Op *b)
 
 static bool has_same_copies(const Op *branch)
 {
-    Op *at[2] = {branch->regions[0]->first, branch->regions[1]->first};
     bool fits[2], any = false;
     if (branch->code != OP_if || branch->result_count || is_group(branch)) return false;
+    Op *at[2] = {branch->regions[0]->first, branch->regions[1]->first};
     for (;;) {
         Op *a = next_copy(at[0], &fits[0]), *b = next_copy(at[1], &fits[1]);
         if (!fits[0] || !fits[1] || !a != !b) return false;
@@ -74,9 +74,11 @@ static void join(Op *branch, Op *copy, Op *other)
     op_erase(other);
 }
 
-static void join_arms(Op *branch)
+static void join_arms(Op *branch, void *context)
 {
     Op *copies[2] = {NULL, NULL};
+    (void)context;
+    if (!has_same_copies(branch)) return;
     for (;;) {
         for (int r = 0; r < 2; r++) {
             Region *arm = branch->regions[r];
@@ -89,19 +91,11 @@ static void join_arms(Op *branch)
     op_erase(branch);
 }
 
-static void join_in(Region *region)
-{
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
-        for (int i = 0; i < op->region_count; i++) join_in(op->regions[i]);
-        if (op->code == OP_if && has_same_copies(op)) join_arms(op);
-    }
-}
-
 bool pass_join_copies(Kernel *kernel, PassContext *context)
 {
     (void)context;
     for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && kernel_had(kernel, OP_copy)) join_in(launch_region(op));
+        if (op->code == OP_launch && kernel_had(kernel, OP_copy))
+            region_visit_inner_first(launch_region(op), join_arms, NULL);
     return true;
 }

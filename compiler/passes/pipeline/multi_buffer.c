@@ -351,28 +351,25 @@ static void fill(Pipeline *pipeline)
 
 /* ---- all loops ---- */
 
-static void pipeline_region(const Pass *pass, Region *region)
+static void pipeline_loop(Op *op, void *context)
 {
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) pipeline_region(pass, op->regions[i]);
-        const int64_t stages = op_int(op, ATTR_stages, 0);
-        if (op->code != OP_for || stages < 1 || !op->region_count) continue;
-        Pipeline pipeline = {
-            .pass = pass, .loop = op, .stages = (int)stages, .nested = op->parent != pass->launch};
-        Plan plan = {.pipeline = &pipeline};
-        plan_find_buffers(&pipeline);
-        if (!pipeline.buffers.count) continue;
-        plan_fit_stages(&pipeline);
-        analysis_invalidate(pass->context);
-        plan_loop(&pipeline, &plan);
-        if (pipeline.filling > FILLED_BY_TMA)
-            warp_specialize(&pipeline, &plan);
-        else if (pipeline.filling != FILLED_BY_NOBODY)
-            fill(&pipeline);
-        else if (loop_trips(op) == 1)
-            loop_dissolve(op, operand(op, begin)); /* nothing is ahead of its one iteration */
-    }
+    const Pass *pass = context;
+    const int64_t stages = op_int(op, ATTR_stages, 0);
+    if (op->code != OP_for || stages < 1 || !op->region_count) return;
+    Pipeline pipeline = {
+        .pass = pass, .loop = op, .stages = (int)stages, .nested = op->parent != pass->launch};
+    Plan plan = {.pipeline = &pipeline};
+    plan_find_buffers(&pipeline);
+    if (!pipeline.buffers.count) return;
+    plan_fit_stages(&pipeline);
+    analysis_invalidate(pass->context);
+    plan_loop(&pipeline, &plan);
+    if (pipeline.filling > FILLED_BY_TMA)
+        warp_specialize(&pipeline, &plan);
+    else if (pipeline.filling != FILLED_BY_NOBODY)
+        fill(&pipeline);
+    else if (loop_trips(op) == 1)
+        loop_dissolve(op, operand(op, begin)); /* nothing is ahead of its one iteration */
 }
 
 bool pass_multi_buffer(Kernel *kernel, PassContext *context)
@@ -384,7 +381,7 @@ bool pass_multi_buffer(Kernel *kernel, PassContext *context)
         pass.launch = launch_region(op);
         launch_note_writes(&pass);
         const StoreFaults stores = multi_buffer_note_stores(&pass);
-        pipeline_region(&pass, pass.launch);
+        region_visit_inner_first(pass.launch, pipeline_loop, &pass);
         analysis_invalidate(context);
         single_copies_build(&pass);
         multi_buffer_remark_stores(&stores);

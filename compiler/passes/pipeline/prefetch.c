@@ -476,34 +476,31 @@ static void load_next(const Prefetch *prefetch)
     for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);
 }
 
-static void pipeline_region(Kernel *kernel, const Target *target, Region *region)
+static void pipeline_loop(Op *op, void *context)
 {
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) pipeline_region(kernel, target, op->regions[i]);
-        Prefetch prefetch = {.kernel = kernel, .target = target, .loop = op};
-        if (op->code != OP_for || !region_terminator(op->regions[0]) || !has_loads(op->regions[0]))
-            continue;
-        const char *fault = collect_loads(&prefetch);
-        if (fault) {
-            kernel_remark(kernel, op->span, "a loop whose loads are not made ahead: %s", fault);
-            continue;
-        }
-        prefetch.ops = thread_ops(op->regions[0]);
-        const char *limit;
-        prefetch.distance = choose_distance(&prefetch, &limit);
-        kernel_remark(kernel, op->span,
-                      "a loop whose loads are made %d iterations ahead, in %lld bytes of a "
-                      "thread's registers%s",
-                      prefetch.distance, (long long)(prefetch.distance * prefetch.bytes), limit);
-        carry_loads(&prefetch);
-        load_next(&prefetch);
+    const PassContext *pass = context;
+    Kernel *kernel = pass->kernel;
+    Prefetch prefetch = {.kernel = kernel, .target = pass->target, .loop = op};
+    if (op->code != OP_for || !region_terminator(op->regions[0]) || !has_loads(op->regions[0]))
+        return;
+    const char *limit, *fault = collect_loads(&prefetch);
+    if (fault) {
+        kernel_remark(kernel, op->span, "a loop whose loads are not made ahead: %s", fault);
+        return;
     }
+    prefetch.ops = thread_ops(op->regions[0]);
+    prefetch.distance = choose_distance(&prefetch, &limit);
+    kernel_remark(kernel, op->span,
+                  "a loop whose loads are made %d iterations ahead, in %lld bytes of a thread's "
+                  "registers%s",
+                  prefetch.distance, (long long)(prefetch.distance * prefetch.bytes), limit);
+    carry_loads(&prefetch);
+    load_next(&prefetch);
 }
 
 bool pass_pipeline(Kernel *kernel, PassContext *context)
 {
-    pipeline_region(kernel, context->target, kernel->host);
+    region_visit_inner_first(kernel->host, pipeline_loop, context);
     kernel->stage = STAGE_PIPELINED;
     return true;
 }

@@ -88,16 +88,14 @@ static void consider(Split *split)
     split_at(split);
 }
 
-static void split_region(Split *split, Region *region)
+static void split_in_loop(Op *op, void *context)
 {
-    for (Op *op = region->first; op; op = op_next(op)) {
-        for (int i = 0; i < op->region_count; i++) split_region(split, op->regions[i]);
-        split->stages = op->code == OP_for ? op_int(op, ATTR_stages, 0) : 0;
-        if (split->stages < 1 || loop_is_short(op)) continue; /* it costs more than it gains */
-        split->body = op->regions[0];
-        for (split->copy = split->body->first; split->copy; split->copy = op_next(split->copy))
-            if (split->copy->code == OP_copy) consider(split);
-    }
+    Split *split = context;
+    split->stages = op->code == OP_for ? op_int(op, ATTR_stages, 0) : 0;
+    if (split->stages < 1 || loop_is_short(op)) return; /* it costs more than it gains */
+    split->body = op->regions[0];
+    for (split->copy = split->body->first; split->copy; split->copy = op_next(split->copy))
+        if (split->copy->code == OP_copy) consider(split);
 }
 
 static void count_bytes(Op *op, void *context)
@@ -116,7 +114,7 @@ bool pass_split_tiles(Kernel *kernel, PassContext *context)
         Split split = {.kernel = kernel,
                        .room = context->target->shared_bytes - COST_SHARED_MARGIN_SPLIT};
         region_visit(launch_region(op), count_bytes, &split);
-        split_region(&split, launch_region(op));
+        region_visit_inner_first(launch_region(op), split_in_loop, &split);
     }
     return true;
 }

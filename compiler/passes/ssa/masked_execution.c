@@ -113,8 +113,11 @@ static void guard(Masking *masking, Op *op, Value *condition)
     build_op(&outside, OP_yield, count, none, 0, NULL);
 }
 
-static void take_apart(Masking *masking, Op *op)
+/* What stands within another one is part of that once it is gone. */
+static void take_apart(Op *op, void *context)
 {
+    Masking *masking = context;
+    if (op->code != OP_if || !op_int(op, ATTR_idle, 0)) return;
     if (!op_find_within(op, is_joint, NULL)) {
         op_set_int(op, ATTR_idle, 0);
         return;
@@ -128,20 +131,10 @@ static void take_apart(Masking *masking, Op *op)
     analysis_invalidate(masking->context);
 }
 
-/* What stands within another one is part of that once it is gone. */
-static void visit(Masking *masking, Region *region)
-{
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) visit(masking, op->regions[i]);
-        if (op->code == OP_if && op_int(op, ATTR_idle, 0)) take_apart(masking, op);
-    }
-}
-
 bool pass_masked_execution(Kernel *kernel, PassContext *context)
 {
     Masking masking = {.kernel = kernel, .context = context, .arena = arena_new()};
-    visit(&masking, kernel->host);
+    region_visit_inner_first(kernel->host, take_apart, &masking);
     arena_free(masking.arena);
     return true;
 }

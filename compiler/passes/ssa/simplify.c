@@ -427,19 +427,16 @@ static void forward_invariants(Simplifier *simplifier, Op *loop)
     }
 }
 
-static void narrow_loops(Simplifier *simplifier, Region *region)
+static void look_at_loop(Op *op, void *context)
 {
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op_next(op);
-        for (int i = 0; i < op->region_count; i++) narrow_loops(simplifier, op->regions[i]);
-        if (op->code != OP_for || !op->regions[0]->last) continue;
-        simplifier->changed |= simplify_first_choices(op);
-        int useless = find_useless_carry(op);
-        if (useless >= 0)
-            narrow_loop(simplifier, op, useless);
-        else
-            forward_invariants(simplifier, op);
-    }
+    Simplifier *simplifier = context;
+    if (op->code != OP_for || !op->regions[0]->last) return;
+    simplifier->changed |= simplify_first_choices(op);
+    int useless = find_useless_carry(op);
+    if (useless >= 0)
+        narrow_loop(simplifier, op, useless);
+    else
+        forward_invariants(simplifier, op);
 }
 
 static bool simplify_once(Simplifier *simplifier)
@@ -450,7 +447,8 @@ static bool simplify_once(Simplifier *simplifier)
     simplifier->changed |= drop_dead(kernel->host);
     simplifier->changed |= drop_needless(kernel);
     simplifier->replaced = (Map){0};
-    if (kernel_had(kernel, OP_for)) narrow_loops(simplifier, kernel->host);
+    if (kernel_had(kernel, OP_for))
+        region_visit_inner_first(kernel->host, look_at_loop, simplifier);
     region_replace(kernel->host, &simplifier->replaced);
     return simplifier->changed;
 }
