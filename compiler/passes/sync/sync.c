@@ -552,6 +552,7 @@ static void visit_wait(const Sync *sync, const Op *op, State *state)
 
 static void visit_op(const Sync *sync, Op *op, State *state)
 {
+    if (op_has(op, PURE)) return; /* most are, and each is met many times */
     if (is_async_copy(op) && !op_has(op, TMA) && op_attr(op, ATTR_multi_buffer)) return;
     if (hazard_is_arrival(op)) {
         if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
