@@ -39,13 +39,10 @@ static Value *half_stage(const Pipeline *pipeline, Builder *builder, const Multi
     const Type *tile = buffer->alloc->results[0].type;
     int64_t shape[2] = {tile->shape[0], tile->shape[1]};
     shape[buffer->half] /= pipeline->cluster;
-    Value *operands[4] = {buffer->stages, stage, multi_buffer_number(builder, 0),
-                          multi_buffer_number(builder, 0)};
-    operands[2 + buffer->half] = begin;
     const Type *type = type_shared(pipeline->pass->kernel->types, tile->dtype, 2, shape, NULL);
-    Op *view = build_op(builder, OP_shared_view, 4, operands, 1, &type);
-    op_set_ints(view, ATTR_dims, 2, (int64_t[]){1, 2});
-    return &view->results[0];
+    Value *half = multi_buffer_view(builder, buffer->stages, stage, type);
+    op_set_operand(half->op, operand_index(half->op, offsets) + 1 + buffer->half, begin);
+    return half;
 }
 
 /* `blocks`: to which, a bit each. */
