@@ -242,13 +242,12 @@ static void fit_shared_store(Inference *inference, Op *op)
  * to say what has room. */
 static bool goes_alone(const Inference *inference, const Op *part, const Layout *wanted)
 {
-    enum { FEW = 4 };
     const Value *whole = operand(part, a);
     const Type *type = part->results[0].type;
-    return FEW * type_elements(type) <= type_elements(whole->type) && whole->use_count == 1 &&
-           whole->op && !op_has(whole->op, REMAT) && whole->op->code != OP_gather &&
-           inference->room == INT64_MAX && !dtype_is_packed(whole->type->dtype) &&
-           whole->type->dtype != DTYPE_b1 &&
+    return COST_PART_ALONE * type_elements(type) <= type_elements(whole->type) &&
+           whole->use_count == 1 && whole->op && !op_has(whole->op, REMAT) &&
+           whole->op->code != OP_gather && inference->room == INT64_MAX &&
+           !dtype_is_packed(whole->type->dtype) && whole->type->dtype != DTYPE_b1 &&
            layout_conversion(whole->type->layout, wanted) == CONVERT_SHARED;
 }
 

@@ -10,9 +10,8 @@
  *
  * With a distance above one the carried tiles move up one place each iteration. A move of a
  * register that is still being loaded waits for it, so the loop asks to be unrolled by the
- * distance: then the moves are renamings. A loop of at most four times as many iterations is
- * unrolled as a whole, as a fifth of its loads or more would be those of tiles that are there
- * already. */
+ * distance: then the moves are renamings. A loop of few times as many iterations is unrolled as a
+ * whole, as many of its loads would be those of tiles that are there already. */
 #include "passes/analysis/access.h"
 #include "passes/analysis/alive.h"
 #include "passes/analysis/loop.h"
@@ -175,7 +174,7 @@ static int64_t instructions_of(const Op *op)
     case OP_broadcast:
     case OP_splat:
     case OP_iota: return 0;
-    case OP_convert: return 4 * registers;
+    case OP_convert: return COST_CONVERT_OPS * registers;
     case OP_reduce:
         return layout_registers(operand(op, a)->type->layout) + 2 * WARP_BITS * registers;
     default: return registers;
@@ -396,7 +395,7 @@ static Op *place_for_next(const Region *body)
 static int choose_unrolling(const Prefetch *prefetch)
 {
     const int64_t trips = loop_trips(prefetch->loop);
-    const bool is_short = trips > 0 && trips <= INT64_C(4) * prefetch->distance &&
+    const bool is_short = trips > 0 && trips <= (int64_t)COST_PREFETCH_WHOLE * prefetch->distance &&
                           prefetch->ops * trips <= most_ops(prefetch);
     return is_short ? (int)trips : prefetch->distance;
 }
