@@ -264,7 +264,7 @@ static void walk_lives(Lives *lives, Region *region)
             walk_group(lives, &run, op, start);
             continue;
         }
-        if (run.first && !(op_info(op->code)->traits & PURE)) {
+        if (run.first && !op_has(op, PURE)) {
             note_run(lives, &run, op);
             run = (Run){0};
         }
@@ -425,13 +425,17 @@ static int64_t place_all(Lives *lives, Op *launch, const Target *target)
     static const Lives LONG[] = {{.behind_loops = 1, .until_stored = true}, {.behind_loops = 1}};
     const int64_t least = place_like(lives, launch, (Lives){0}), limit = target->shared_bytes;
     const int blocks = blocks_with(target, launch, least);
+    const Lives shortest = *lives;
     int64_t total = least;
     bool fits = false;
     for (size_t i = 0; i < sizeof LONG / sizeof *LONG && !fits; i++) {
         total = place_like(lives, launch, LONG[i]);
         fits = total <= limit && blocks_with(target, launch, total) >= blocks;
     }
-    if (!fits) total = place_like(lives, launch, (Lives){0});
+    if (!fits) {
+        *lives = shortest;
+        total = least;
+    }
     if (total > limit) total = place_by_size(lives);
     for (size_t i = 0; i < lives->items.count; i++)
         op_set_int(lives->items.data[i].alloc, ATTR_offset, lives->items.data[i].offset);
