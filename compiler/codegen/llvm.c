@@ -379,7 +379,7 @@ static bool loop_waits(const Gen *gen, const Op *op)
 static bool region_suspends(const Gen *gen, const Region *region, int *count)
 {
     for (const Op *op = region->first; op != NULL; op = op_next(op)) {
-        if ((op_info(op->code)->traits & COOP) || op_gives_way(op) || loop_waits(gen, op) ||
+        if (op_has(op, COOP) || op_gives_way(op) || loop_waits(gen, op) ||
             ++*count > QUIRK_SEGMENT_OPS)
             return true;
         for (int i = 0; i < op->region_count; i++)

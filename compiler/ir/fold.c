@@ -190,7 +190,7 @@ Value *fold_constants(Builder *builder, const Op *op)
 {
     Number a, b;
     if (op->result_count != 1 || !type_is_scalar(op->results[0].type)) return NULL;
-    if (!(op_info(op->code)->traits & ELEM)) return NULL;
+    if (!op_has(op, ELEM)) return NULL;
     if (op->operand_count == 1)
         return constant_number(operand(op, a), &a) && type_is_scalar(operand(op, a)->type)
                    ? fold_unary(builder, op, a)
@@ -250,7 +250,7 @@ static bool fold_within(Folding *folding, const Value *value, int64_t *out)
     const Op *op = value->op;
     if (folding->known(value, folding->context, out) || value_constant(value, out)) return true;
     if (!op || op->operand_count > MOST || op->result_count != 1 || --folding->looks < 0 ||
-        !(op_info(op->code)->traits & ELEM))
+        !op_has(op, ELEM))
         return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!fold_within(folding, op->operands[i], &operands[i])) return false;

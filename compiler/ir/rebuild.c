@@ -88,7 +88,7 @@ void loop_copy_iterations(Op *loop, int64_t begin, int64_t step, int64_t trips,
 Op *region_terminator(const Region *region)
 {
     Op *last = region->last;
-    return last && op_info(last->code)->traits & TERM ? last : NULL;
+    return last && op_has(last, TERM) ? last : NULL;
 }
 
 void ops_move_before(Op *first, Op *before)

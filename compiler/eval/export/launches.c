@@ -385,8 +385,7 @@ static Value *import_value(Import *import, Value *value, Span at)
     Value *known = map_get(&import->copies, value);
     if (known != NULL) return known;
     if (launch != NULL) return FAIL(eval, other_launch, at, value_text(eval, value));
-    if (!(op_info(value->op->code)->traits & PURE))
-        return FAIL(eval, outside_launch, value->op->span);
+    if (!op_has(value->op, PURE)) return FAIL(eval, outside_launch, value->op->span);
     if (import->depth == IMPORT_DEPTH) return FAIL(eval, recursion, at, IMPORT_DEPTH);
     import->depth++;
     bool good = true;
@@ -468,7 +467,7 @@ static bool check_host_op(Eval *eval, const Op *op)
             return false;
         }
     if (op_info(op->code)->stages & HOST) return true;
-    if (op_info(op->code)->traits & PURE)
+    if (op_has(op, PURE))
         FAIL(eval, device_grid, op->span, "what happens outside launches",
              value_text(eval, &op->results[0]));
     else
@@ -483,7 +482,7 @@ static bool check_host(Eval *eval, Kernel *kernel)
     Uses uses = {.arena = eval->arena};
     for (Op *op = kernel->host->last, *previous; op != NULL; op = previous) {
         previous = op->previous;
-        if ((op_info(op->code)->traits & PURE) && !is_used(&uses, op)) {
+        if (op_has(op, PURE) && !is_used(&uses, op)) {
             op_erase(op);
             continue;
         }

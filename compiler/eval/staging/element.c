@@ -699,8 +699,7 @@ static void erase_unused(Eval *eval, Op *op)
     op_erase(op);
     for (int i = 0; i < count; i++) {
         Op *inner = operands[i]->op;
-        bool is_pure = inner != NULL &&
-                       (inner->code == OP_var_get || (op_info(inner->code)->traits & PURE) != 0);
+        bool is_pure = inner != NULL && (inner->code == OP_var_get || op_has(inner, PURE));
         if (is_pure && inner->parent != NULL) erase_unused(eval, inner);
     }
 }

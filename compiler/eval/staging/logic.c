@@ -24,7 +24,7 @@ static void empty(Op *op)
     for (int i = 0; i < op->region_count; i++) {
         for (Op *each = op->regions[i]->first, *next; each != NULL; each = next) {
             next = each->next;
-            if (!(op_info(each->code)->traits & TERM)) op_move_before(each, op);
+            if (!op_has(each, TERM)) op_move_before(each, op);
         }
     }
 }

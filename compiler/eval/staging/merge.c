@@ -140,7 +140,7 @@ enum { MERGE_DEPTH = 4000 }; /* a merge of merges of merges ... */
 static Builder builder_at_exit(Region *region, Span at)
 {
     Op *last = region->last;
-    if (last != NULL && (op_info(last->code)->traits & TERM)) return builder_before(last);
+    if (last != NULL && op_has(last, TERM)) return builder_before(last);
     return builder_at_end(region, at);
 }
 

@@ -603,5 +603,5 @@ bool rules_hold(const Kernel *kernel, const Op *op, Buf *out)
     Check check = {kernel, op, out};
     Rule *rule = rules[op->code];
     if (rule != NULL) return rule(&check);
-    return (op_info(op->code)->traits & ELEM) == 0 || check_uniform(&check);
+    return !op_has(op, ELEM) || check_uniform(&check);
 }

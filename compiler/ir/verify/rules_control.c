@@ -235,7 +235,7 @@ static bool check_others(const Check *check)
     if (!is_group(check->op)) return true;
     for (const Op *op = check->op->regions[1]->first; op; op = op_next(op)) {
         const bool variable = op_row_names(op->code, OPERAND_variable);
-        if (op->region_count || (op_info(op->code)->traits & (READS | WRITES | COOP) && !variable))
+        if (op->region_count || (op_has(op, READS | WRITES | COOP) && !variable))
             return broken(check, "who is not in a thread group does something in its stead");
     }
     return true;

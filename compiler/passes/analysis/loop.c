@@ -111,7 +111,7 @@ ValueAnswer loop_is_unforeseen(const Op *loop, const Value *value)
     if (value->region == body) return value->index == 0 ? VALUE_ENOUGH : VALUE_FOUND;
     if (!region_holds(body, value_home(value))) return VALUE_ENOUGH;
     return !value->op || value->op->parent != body || value->op->region_count ||
-                   !(op_info(value->op->code)->traits & PURE)
+                   !op_has(value->op, PURE)
                ? VALUE_FOUND
                : VALUE_OPERANDS;
 }
@@ -161,7 +161,7 @@ static bool slope_of_op(Slopes *slopes, const Op *op, int64_t *slope)
 {
     int64_t of[2] = {0};
     bool steady = true;
-    if (op->parent != slopes->body || !(op_info(op->code)->traits & PURE)) return false;
+    if (op->parent != slopes->body || !op_has(op, PURE)) return false;
     for (int i = 0; i < op->operand_count; i++) {
         int64_t own;
         if (!slope_of(slopes, op->operands[i], &own)) return false;

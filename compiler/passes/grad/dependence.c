@@ -54,7 +54,7 @@ typedef struct Moving {
 static void note_writer(Op *op, void *context)
 {
     Moving *moving = context;
-    if (!(op_info(op->code)->traits & WRITES) || op->region_count) return;
+    if (!op_has(op, WRITES) || op->region_count) return;
     const Op *allocation = allocation_of(op);
     if (!allocation || op == allocation || allocation->parent != moving->region) return;
     Op *at = region_find_ancestor(moving->region, op);

@@ -64,7 +64,7 @@ Op *replay_op(Grad *grad, const Op *op, bool again)
 void replay(Grad *grad, const Region *region, bool again)
 {
     for (const Op *op = region->first; op; op = op_next(op))
-        if (!(op_info(op->code)->traits & TERM)) clone(grad, op);
+        if (!op_has(op, TERM)) clone(grad, op);
     if (again) note_stale(grad, region);
 }
 
@@ -130,7 +130,7 @@ void reverse(Grad *grad, Region *region)
 {
     memory_open(grad, region);
     for (Op *op = region->last; op && !grad->failed; op = op->previous)
-        if (!(op_info(op->code)->traits & TERM)) reverse_op(grad, op);
+        if (!op_has(op, TERM)) reverse_op(grad, op);
 }
 
 /* ---- a launch ---- */

@@ -83,7 +83,7 @@ static void mark_sources(Choice *choice, const Value *value, const Op *user)
         map_set(choice->arena, &choice->in_rows, user, choice);
         return;
     }
-    for (int i = 0; i < op->operand_count && op_info(op->code)->traits & ELEM; i++)
+    for (int i = 0; i < op->operand_count && op_has(op, ELEM); i++)
         mark_sources(choice, op->operands[i], user);
 }
 

@@ -16,7 +16,7 @@ static bool is_mark(const Op *op)
 static Op *copy_before(const Op *mark)
 {
     Op *op = mark->previous;
-    while (op && op_info(op->code)->traits & PURE) op = op->previous;
+    while (op && op_has(op, PURE)) op = op->previous;
     return op && op->code == OP_copy_async && !op_attr(op, ATTR_masked) ? op : NULL;
 }
 

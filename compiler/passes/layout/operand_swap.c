@@ -120,7 +120,7 @@ static bool goes_to_memory(const Value *value)
 {
     for (const OpUse *use = value->uses; use; use = use->next) {
         const Op *op = use->op;
-        const bool computes = op_info(op->code)->traits & ELEM && op->result_count == 1;
+        const bool computes = op_has(op, ELEM) && op->result_count == 1;
         if (!op_has(op, STORES) && !(computes && goes_to_memory(op->results))) return false;
     }
     return value->use_count > 0;

@@ -125,7 +125,7 @@ static Copies find_copies(Lower *lower)
             vec_push(lower->arena, &copies.begun, op);
         else if (op->code == OP_cp_async)
             return (Copies){0};
-        else if (op_info(op->code)->traits & (WRITES | COOP))
+        else if (op_has(op, WRITES | COOP))
             break;
     }
     return copies;

@@ -384,7 +384,7 @@ static LowerRule *const rules[OP_COUNT] = {
 /* What is masked may have reasons. */
 static void watch_parts(Lower *lower, const Op *op)
 {
-    if (op_info(op->code)->traits & PURE || op_int(op, ATTR_masked, 0)) return;
+    if (op_has(op, PURE) || op_int(op, ATTR_masked, 0)) return;
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i]->type->kind == TYPE_SHARED) shared_watch(lower, op->operands[i]);
 }

@@ -61,7 +61,7 @@ void lower_mbarrier_init(Lower *lower, Op *op)
 static const Op *neighbour(const Op *op, bool next)
 {
     do op = next ? op->next : op->previous;
-    while (op && op_info(op->code)->traits & PURE);
+    while (op && op_has(op, PURE));
     return op;
 }
 

@@ -127,7 +127,7 @@ static bool is_of_other_tile(const Op *op, const Op *access)
 
 static bool lets_pass(const Op *op, const Op *access)
 {
-    if (op_info(op->code)->traits & PURE) return true;
+    if (op_has(op, PURE)) return true;
     return is_of_other_memory(op, operand(access, memory)->type->kind) ||
            is_of_other_tile(op, access) ||
            (access->code == OP_element_load && op->code == OP_element_load);

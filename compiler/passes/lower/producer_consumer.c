@@ -103,8 +103,7 @@ static bool reads_stages(const Op *op, const void *context)
 static bool is_together(const Lower *lower, const Op *give)
 {
     const Op *op = give->previous;
-    while (op && !(op_info(op->code)->traits & (READS | WRITES | COOP)) && !op->region_count)
-        op = op->previous;
+    while (op && !op_has(op, READS | WRITES | COOP) && !op->region_count) op = op->previous;
     if (!op || op->code != OP_dot_wait || !target_has(lower->target, HAS_WGMMA)) return false;
     return !region_find(give->parent, reads_stages, NULL);
 }

@@ -49,7 +49,7 @@ typedef struct Loop {
 static bool is_plain(const Op *op)
 {
     if (op->region_count) return false;
-    return op_info(op->code)->traits & PURE || op->code == OP_load || op->code == OP_shared_load ||
+    return op_has(op, PURE) || op->code == OP_load || op->code == OP_shared_load ||
            op->code == OP_shared_store || op->code == OP_sync || op->code == OP_yield;
 }
 

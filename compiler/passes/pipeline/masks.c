@@ -65,7 +65,7 @@ static void decide(Kernel *kernel, Value *mask, bool holds)
     for (size_t i = 0; i < users.count; i++) {
         Op *user = users.data[i];
         decide_use(kernel, user, mask, holds);
-        if (op_info(user->code)->traits & PURE && user->results[0].use_count == 0) op_erase(user);
+        if (op_has(user, PURE) && user->results[0].use_count == 0) op_erase(user);
     }
 }
 

@@ -24,7 +24,7 @@ static int sum_of(const Pipeline *pipeline, const Op *dot)
 
 static bool prepares(const Op *op)
 {
-    return op_info(op->code)->traits & ELEM && op->results[0].type->kind == TYPE_TILE;
+    return op_has(op, ELEM) && op->results[0].type->kind == TYPE_TILE;
 }
 
 /* The only dot of a body that does nothing else with tiles but to prepare operands, element by
@@ -42,8 +42,7 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
             if (dot) return NULL;
             dot = op;
         } else if (op->code != OP_shared_load && op->code != OP_transpose && op->code != OP_yield &&
-                   op->code != OP_splat && !prepares(op) &&
-                   (tile || !(op_info(op->code)->traits & PURE))) {
+                   op->code != OP_splat && !prepares(op) && (tile || !op_has(op, PURE))) {
             return NULL;
         }
     }

@@ -66,7 +66,7 @@ static bool starts_freely(const Pipeline *pipeline, bool copies)
     const Op *first = pipeline->loop;
     while (first->parent != pipeline->pass->launch) first = first->parent->parent;
     for (const Op *op = first->previous; op; op = op->previous) {
-        const bool writes = (op_info(op->code)->traits & WRITES) != 0;
+        const bool writes = op_has(op, WRITES);
         if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
                                  op->code != OP_shared_store && op->code != OP_anchor &&
                                  op->code != OP_sync && !(copies && op->code == OP_copy)))

@@ -352,7 +352,7 @@ static bool is_plain(Pass *pass, const Value *value, int depth)
     if (value->type->kind == TYPE_SCALAR || map_has(&pass->plain, value)) return true;
     if (!op || depth == 0) return false;
     if (op_has(op, REMAT)) return true;
-    if (!(op_info(op->code)->traits & ELEM)) return false;
+    if (!op_has(op, ELEM)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_plain(pass, op->operands[i], depth - 1)) return false;
     map_set(pass->arena, &pass->plain, value, pass);

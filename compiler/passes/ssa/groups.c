@@ -21,9 +21,7 @@ static bool is_remade(const Value *value, int depth)
 {
     if (value->type->kind != TYPE_TILE) return true;
     const Op *op = value->op;
-    if (!op || depth == 0 || !(op_info(op->code)->traits & PURE) ||
-        op_info(op->code)->traits & COOP)
-        return false;
+    if (!op || depth == 0 || !op_has(op, PURE) || op_has(op, COOP)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!is_remade(op->operands[i], depth - 1)) return false;
     return true;

@@ -168,7 +168,7 @@ static void follow(Op *op, void *context)
     for (int i = 0; i < op->operand_count; i++)
         from |= map_get(flow->from, op->operands[i]) != NULL;
     if (!from || chooses(flow, op)) return;
-    if (op_info(op->code)->traits & PURE)
+    if (op_has(op, PURE))
         map_set(flow->arena, flow->from, &op->results[0], op);
     else
         flow->used = true;
@@ -180,7 +180,7 @@ static bool is_spare(const Pass *pass, const Use *use)
     Map from = {0};
     Flow flow = {&from, pass->arena, use->tile != NULL, false};
     Op *op = use->op;
-    if (op->result_count != 1 || op_info(op->code)->traits & WRITES) return false;
+    if (op->result_count != 1 || op_has(op, WRITES)) return false;
     map_set(pass->arena, &from, &op->results[0], op);
     region_visit(launch_region(op_enclosing(op, OP_launch)), follow, &flow);
     return !flow.used;
@@ -243,7 +243,7 @@ static void visit_part(Pass *pass, Op *op, Op *view)
 
 static void visit_parts(Pass *pass, Op *op)
 {
-    if (op_info(op->code)->traits & PURE) return;
+    if (op_has(op, PURE)) return;
     for (int i = 0; i < op->operand_count; i++) {
         Op *view = op->operands[i]->op;
         while (view && view->results[0].type->kind == TYPE_SHARED && op_has(view, ALIAS)) {

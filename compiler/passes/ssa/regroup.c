@@ -162,7 +162,7 @@ static bool goes(const Run *run, const Op *op)
 {
     if (is_declared(op)) return false;
     if (op->code == OP_var) return is_used_only_here(run, op->results);
-    if (!(op_info(op->code)->traits & PURE) && op->code != OP_assume) return true;
+    if (!op_has(op, PURE) && op->code != OP_assume) return true;
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i]->op && map_has(&run->going, op->operands[i]->op)) return true;
     return false;

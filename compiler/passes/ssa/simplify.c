@@ -216,8 +216,7 @@ static Value *identity(Builder *builder, Op *op)
                    ? (constant ? operand(op, a) : operand(op, b))
                    : NULL;
     }
-    if (op->operand_count != 2 || op->result_count != 1 || !(op_info(op->code)->traits & ELEM))
-        return NULL;
+    if (op->operand_count != 2 || op->result_count != 1 || !op_has(op, ELEM)) return NULL;
     order_operands(op);
     if (dtype_is_float(operand(op, a)->type->dtype) || !type_is_scalar(op->results[0].type))
         return NULL;
@@ -258,7 +257,7 @@ static bool simplify_op(Simplifier *simplifier, Op *op)
     Builder builder = builder_before(op);
     Value *value = fold_constants(&builder, op);
     if (!value) value = identity(&builder, op);
-    if (!value && op_info(op->code)->traits & PURE && !op->region_count) {
+    if (!value && op_has(op, PURE) && !op->region_count) {
         Op *equal = find_equal(simplifier, op);
         if (equal) {
             for (int i = 0; i < op->result_count; i++)
@@ -313,7 +312,7 @@ static void simplify_region(Simplifier *simplifier, Region *region)
 
 static bool has_effect(const Op *op)
 {
-    if (!op->region_count) return (op_info(op->code)->traits & (WRITES | TERM)) != 0;
+    if (!op->region_count) return op_has(op, WRITES | TERM);
     if (op->code == OP_launch || op->code == OP_while)
         return true; /* a while may not end: keep it */
     for (int i = 0; i < op->region_count; i++)

@@ -296,7 +296,7 @@ typedef struct Hoist {
 static void collect_joint(Op *op, void *context)
 {
     Hoist *hoist = context;
-    if (is_joint(op) && op_info(op->code)->traits & PURE) vec_push(hoist->arena, &hoist->joint, op);
+    if (is_joint(op) && op_has(op, PURE)) vec_push(hoist->arena, &hoist->joint, op);
 }
 
 static bool is_outside(const Op *control, const Value *value)
@@ -314,7 +314,7 @@ static bool can_come_before(Hoist *hoist, const Value *value, int depth)
 {
     if (is_outside(hoist->control, value) || map_has(&hoist->able, value)) return true;
     const Op *op = value->op;
-    if (!op || depth == 0 || op->region_count || !(op_info(op->code)->traits & PURE)) return false;
+    if (!op || depth == 0 || op->region_count || !op_has(op, PURE)) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!can_come_before(hoist, op->operands[i], depth - 1)) return false;
     map_set(hoist->arena, &hoist->able, value, hoist);

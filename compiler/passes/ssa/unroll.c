@@ -113,7 +113,7 @@ static bool follow_loop(Indices *indices, Op *loop, int depth)
 
 static bool follow_operands(Indices *indices, const Op *op, int depth)
 {
-    if (!(op_info(op->code)->traits & ELEM) || op->result_count != 1) return false;
+    if (!op_has(op, ELEM) || op->result_count != 1) return false;
     for (int i = 0; i < op->operand_count; i++)
         if (!follow(indices, op->operands[i], depth)) return false;
     return true;

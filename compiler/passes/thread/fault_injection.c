@@ -39,7 +39,7 @@ static bool is_fixed(const Maker *maker, Value *value)
     if (known) return *known;
     Op *op = value->op ? value->op : value->region ? value->region->parent : NULL;
     const bool is_counter = !value->op && op && op->code == OP_for && value->index == 0;
-    bool fixed = op && (value->op ? (op_info(op->code)->traits & PURE) != 0 : is_counter);
+    bool fixed = op && (value->op ? op_has(op, PURE) : is_counter);
     for (int i = 0; fixed && i < (is_counter ? 3 : op->operand_count); i++)
         fixed = is_fixed(maker, op->operands[i]);
     bool *kept = arena_new_array(maker->arena, bool, 1);
