@@ -3,6 +3,7 @@
  * where the code goes on, and returns. (LLVM has coroutines of its own: to split one of some ten
  * thousand blocks takes it minutes, and what lives across a suspension is known here.) */
 #include "codegen/emulator.h"
+#include "ir/group.h"
 #include "codegen/quirks.h"
 
 #include <string.h>
@@ -469,7 +470,7 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
     LLVMTypeRef types[2] = {gen.types.pointer, gen.types.pointer};
     *entry = (ImageEntry){
         .name = ramp_name(codegen, kernel, out->entry_count),
-        .warps = (int)op_int(launch, ATTR_warps, 1),
+        .warps = launch_warps(launch),
         .shared_bytes = (int)op_int(launch, ATTR_bytes, 0),
     };
     entry_set_launch_kind(entry, launch);

@@ -42,7 +42,7 @@ LLVMValueRef nvptx_index(Gen *gen, OpCode code, int dim)
         return special_register(gen, grid[dim], dim == 0 ? 0x80000000u : 0x10000);
     const Op *launch = op_enclosing(gen->op, OP_launch);
     CHECK(launch != NULL);
-    uint64_t threads = (uint64_t)op_int(launch, ATTR_warps, 1) * (uint64_t)WARP_SIZE;
+    uint64_t threads = (uint64_t)launch_threads(launch).count;
     return special_register(gen, "llvm.nvvm.read.ptx.sreg.tid.x", threads);
 }
 

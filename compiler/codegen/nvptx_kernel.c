@@ -1,5 +1,6 @@
 /* nvptx_kernel.c: the GPU: target machines, kernels, PTX text. */
 #include "codegen/llvm.h"
+#include "ir/group.h"
 #include "codegen/quirks.h"
 
 #include <stdio.h>
@@ -122,7 +123,7 @@ static void kernel_declare(Gen *gen, const char *symbol, const Op *launch)
     LLVMTypeRef type = LLVMFunctionType(gen->types.nothing, types, (unsigned)count, false);
     gen->function = LLVMAddFunction(gen->module, symbol, type);
     LLVMSetFunctionCallConv(gen->function, PTX_KERNEL);
-    snprintf(threads, sizeof threads, "%d", (int)op_int(launch, ATTR_warps, 1) * WARP_SIZE);
+    snprintf(threads, sizeof threads, "%d", launch_threads(launch).count);
     snprintf(blocks, sizeof blocks, "%d", (int)op_int(launch, ATTR_min_blocks, 1));
     function_set_text(gen->function, "nvvm.maxntid", threads);
     function_set_text(gen->function, "nvvm.minctasm", blocks);
@@ -168,7 +169,7 @@ static void kernel_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, 
     entry->name = out->entry_count == 0 ? kernel->name
                                         : intern_printf(codegen->session->names, "%s_%d",
                                                         kernel->name, out->entry_count);
-    entry->warps = (int)op_int(launch, ATTR_warps, 1);
+    entry->warps = launch_warps(launch);
     entry_set_launch_kind(entry, launch);
     entry->shared_bytes = (int)op_int(launch, ATTR_bytes, 0);
     out->entry_count++;

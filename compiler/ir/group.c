@@ -6,6 +6,11 @@ int launch_warps(const Op *launch)
     return (int)op_int(launch, ATTR_warps, 1);
 }
 
+ThreadGroup launch_threads(const Op *launch)
+{
+    return (ThreadGroup){0, 32 * launch_warps(launch)};
+}
+
 int64_t launch_cluster(const Op *launch)
 {
     const Attr *cluster = op_attr(launch, ATTR_cluster);
@@ -50,10 +55,16 @@ ThreadGroup group_threads(const Op *group)
 ThreadGroup op_threads(const Op *op)
 {
     for (const Region *at = op->parent; at && at->parent; at = at->parent->parent) {
-        if (at->parent->code == OP_launch) return (ThreadGroup){0, 32 * launch_warps(at->parent)};
+        if (at->parent->code == OP_launch) return launch_threads(at->parent);
         if (is_group(at->parent) && at == at->parent->regions[0]) return group_threads(at->parent);
     }
     return (ThreadGroup){0, 32};
+}
+
+bool op_is_of_block(const Op *op)
+{
+    const Op *launch = op_enclosing(op, OP_launch);
+    return !launch || op_threads(op).count == launch_threads(launch).count;
 }
 
 int group_warps(ThreadGroup group)

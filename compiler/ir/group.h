@@ -14,6 +14,8 @@ typedef struct ThreadGroup {
     int begin, count; /* threads: one, or whole warps */
 } ThreadGroup;
 
+ThreadGroup launch_threads(const Op *launch); /* all of a block */
+
 /* Whether the op is an `if` that makes a group. */
 bool is_group(const Op *op);
 bool has_group(const Op *op); /* it is one, or there is one in its regions */
@@ -23,6 +25,7 @@ ThreadGroup in_group_threads(const Op *in_group);
 ThreadGroup group_threads(const Op *group);
 /* The threads that run an op together: those of the nearest group around it, or of the launch. */
 ThreadGroup op_threads(const Op *op);
+bool op_is_of_block(const Op *op); /* all of the block do */
 /* Warps that share a tile of the group; 0: one thread has all of it. */
 int group_warps(ThreadGroup group);
 bool group_is_same(ThreadGroup a, ThreadGroup b);

@@ -20,8 +20,7 @@ static bool has_equal_iterations(FactTable *facts, const Op *loop)
              *first = value_uncast(operand(loop, begin))->op;
     int64_t step;
     if (!launch || !first || first->code != OP_thread_id ||
-        !value_constant(operand(loop, step), &step) ||
-        step < (int64_t)launch_warps(launch) * WARP_SIZE)
+        !value_constant(operand(loop, step), &step) || step < launch_threads(launch).count)
         return false;
     return has_whole_steps(facts, operand(loop, end), step);
 }

@@ -194,7 +194,7 @@ bool shared_parts_apart(Agreement *agreement, const Value *earlier, Iteration it
 {
     const Value *whole = whole_of(earlier);
     if (!whole || whole_of(later) != whole) return false;
-    const ThreadGroup block = {0, WARP_SIZE * launch_warps(op_enclosing(later->op, OP_launch))};
+    const ThreadGroup block = launch_threads(op_enclosing(later->op, OP_launch));
     for (int d = 0; d < whole->type->rank; d++) {
         BufferStage a, b;
         int64_t span_a, span_b;

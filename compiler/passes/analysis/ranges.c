@@ -304,7 +304,7 @@ static Facts rule_thread_id(FactTable *table, const Value *value)
 {
     const Op *launch = op_enclosing(value->op, OP_launch);
     (void)table;
-    return (Facts){1, 0, launch ? launch_warps(launch) * WARP_SIZE - 1 : INT32_MAX};
+    return (Facts){1, 0, launch ? launch_threads(launch).count - 1 : INT32_MAX};
 }
 
 static Facts rule_cluster_rank(FactTable *table, const Value *value)

@@ -310,7 +310,7 @@ static bool is_bound(const Op *launch)
 void gather_block_sums(Grad *grad, Op *launch)
 {
     Gathering gathering = {.grad = grad, .launch = launch};
-    grad->threads = WARP_SIZE * op_int(launch, ATTR_warps, 1);
+    grad->threads = launch_threads(launch).count;
     if (is_bound(launch)) return;
     find_sums(&gathering);
     if (gathering.sums.count && gather(&gathering)) op_erase(launch);

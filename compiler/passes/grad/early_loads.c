@@ -73,7 +73,7 @@ static void visit_regions(Op *op, void *context)
 void order_loads(Grad *grad, Op *launch)
 {
     Early early = {.grad = grad};
-    grad->threads = WARP_SIZE * op_int(launch, ATTR_warps, 1);
+    grad->threads = launch_threads(launch).count;
     load_early(&early, launch_region(launch));
     region_visit(launch_region(launch), visit_regions, &early);
 }

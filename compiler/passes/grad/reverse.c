@@ -171,7 +171,7 @@ Op *differentiate(Grad *grad, Op *launch)
     Scope scope;
     Region *region = launch_region(launch);
     Op *fresh = new_launch(launch);
-    grad->threads = WARP_SIZE * op_int(launch, ATTR_warps, 1);
+    grad->threads = launch_threads(launch).count;
     grad->builder = builder_at_end(launch_region(fresh), launch->span);
     find_dependent(grad, region);
     find_moving(grad, region);

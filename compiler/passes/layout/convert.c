@@ -324,7 +324,7 @@ static bool fits_in_shared(Inference *inference, const Op *op, const Type *tile)
 static bool takes_room(Inference *inference, const Op *op)
 {
     const int64_t bytes = type_bytes(operand(op, value)->type);
-    if (op_threads(op).count == WARP_SIZE * launch_warps(op_enclosing(op, OP_launch))) return true;
+    if (op_is_of_block(op)) return true;
     if (bytes > inference->room) return false;
     inference->room -= bytes;
     return true;

@@ -412,7 +412,7 @@ static void lower_launch(Lower *lower, Op *launch)
     Op *copy = build_op(&before, OP_launch, launch->operand_count, launch->operands, 0, NULL);
     op_keep_attrs(copy, launch);
     lower->top = launch_region(copy);
-    lower->group = (ThreadGroup){0, WARP_SIZE * launch_warps(launch)};
+    lower->group = launch_threads(launch);
     lower->at = builder_at_end(lower->top, launch->span);
     lower_note_reads(lower, launch_region(launch));
     lower_ops(lower, launch_region(launch));

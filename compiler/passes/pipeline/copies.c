@@ -60,12 +60,6 @@ static bool body_is_plain(const Region *body)
     return true;
 }
 
-static bool is_whole_block(const Loop *loop)
-{
-    const ThreadGroup group = op_threads(loop->op);
-    return group.begin == 0 && group.count == WARP_SIZE * launch_warps(loop->launch->parent);
-}
-
 /* ---- which loads ---- */
 
 static bool is_used_once(const Op *op)
@@ -394,7 +388,7 @@ static bool is_copied_by_elements(const Loop *loop, const Op *store)
 static void copy_elements_ahead(Loop *loop)
 {
     bool copies = false;
-    if (op_int(loop->op, ATTR_stages, 0) < 2 || !is_whole_block(loop) ||
+    if (op_int(loop->op, ATTR_stages, 0) < 2 || !op_is_of_block(loop->op) ||
         region_find(loop->body, writes_global, NULL))
         return;
     for (Op *op = loop->body->first, *next; op; op = next) {
@@ -434,7 +428,7 @@ static const char *fault_of_loop(Loop *loop)
 {
     if (!body_is_plain(loop->body))
         return "it does more than load, multiply and keep in shared memory";
-    if (!is_whole_block(loop)) return "not all threads of the block take part";
+    if (!op_is_of_block(loop->op)) return "not all threads of the block take part";
     find_feeds(loop);
     if (!loop->feeds.count)
         return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "

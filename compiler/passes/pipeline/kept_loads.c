@@ -264,7 +264,7 @@ bool pass_kept_loads(Kernel *kernel, PassContext *context)
     Kept kept = {.kernel = kernel, .arena = arena_new()};
     for (Op *op = kernel->host->first; op; op = op->next) {
         if (op->code != OP_launch) continue;
-        kept.threads = WARP_SIZE * launch_warps(op);
+        kept.threads = launch_threads(op).count;
         visit_region(&kept, launch_region(op));
     }
     arena_free(kept.arena);

@@ -389,7 +389,7 @@ static void plan_once(const Pipeline *pipeline)
 
 void plan_loop(Pipeline *pipeline, Plan *plan)
 {
-    pipeline->consumers = WARP_SIZE * launch_warps(pipeline->pass->launch->parent);
+    pipeline->consumers = launch_threads(pipeline->pass->launch->parent).count;
     pipeline->filling = filling_of(pipeline, plan);
     if (pipeline->filling != FILLED_BY_PLAN) use_one_channel(pipeline);
     if (pipeline->filling > FILLED_BY_THREADS) plan_groups(pipeline);

@@ -132,9 +132,7 @@ static void take_first(Prefetch *prefetch)
 /* Who may write what the loop reads while it runs: beside a group of threads the others are. */
 static Region *writers_of(Op *loop)
 {
-    Op *launch = op_enclosing(loop, OP_launch);
-    const bool all = !launch || op_threads(loop).count == WARP_SIZE * launch_warps(launch);
-    return all ? loop->regions[0] : launch_region(launch);
+    return op_is_of_block(loop) ? loop->regions[0] : launch_region(op_enclosing(loop, OP_launch));
 }
 
 /* NULL, or why nothing is loaded ahead. */

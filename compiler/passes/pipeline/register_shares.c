@@ -65,7 +65,7 @@ bool pass_register_shares(Kernel *kernel, PassContext *context)
     for (Op *launch = kernel->host->first; launch; launch = launch->next) {
         if (launch->code != OP_launch) continue;
         const OpVec shares = region_list_those(arena, launch_region(launch), OP_setmaxnreg);
-        if (can_be_kept(&shares, context->target, WARP_SIZE * launch_warps(launch))) continue;
+        if (can_be_kept(&shares, context->target, launch_threads(launch).count)) continue;
         for (size_t i = 0; i < shares.count; i++) {
             kernel_remark(kernel, shares.data[i]->span,
                           "registers are divided evenly: not each warpgroup says once, outside of "

@@ -127,7 +127,7 @@ bool pass_pieces(Kernel *kernel, PassContext *context)
         Pass pass = {.kernel = kernel, .launch = op};
         if (op->code != OP_launch || !op_int(op, ATTR_agree, 0) || !matches(&pass)) continue;
         const int64_t vector = ACCESS_BYTES * BYTE / pass.bits,
-                      size = WARP_SIZE * op_int(op, ATTR_warps, 1) * vector;
+                      size = launch_threads(op).count * vector;
         if (pass.tile->shape[0] > size && pass.tile->shape[0] % size == 0)
             cut(&pass, pass.tile->shape[0] / size);
     }

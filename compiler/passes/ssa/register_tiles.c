@@ -284,7 +284,7 @@ bool pass_register_tiles(Kernel *kernel, PassContext *context)
         Tiles tiles = {.arena = kernel->arena,
                        .launch = launch_region(op),
                        .room = context->target->shared_bytes - COST_SHARED_MARGIN,
-                       .threads = WARP_SIZE * launch_warps(op)};
+                       .threads = launch_threads(op).count};
         region_visit(launch_region(op), look, &tiles);
         if (tiles.others) continue;
         for (size_t i = 0; i < tiles.found.count; i++) make_variable(kernel, tiles.found.data[i]);

@@ -218,7 +218,7 @@ static void note_cause(const Sync *sync, Op *barrier)
 static void build_barrier(const Sync *sync, Op *before, int parts)
 {
     Builder builder = builder_before(before);
-    const int block = WARP_SIZE * launch_warps(op_enclosing(before, OP_launch));
+    const int block = launch_threads(op_enclosing(before, OP_launch)).count;
     const bool warp = sync->group.count == WARP_SIZE && block > WARP_SIZE;
     if (sync->group.count < WARP_SIZE) return;
     Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
@@ -231,7 +231,7 @@ static void build_barrier(const Sync *sync, Op *before, int parts)
 /* A barrier in a group of several warps is the group's own. */
 static void visit_barrier(const Sync *sync, Op *barrier, State *state)
 {
-    const int block = WARP_SIZE * launch_warps(op_enclosing(barrier, OP_launch)),
+    const int block = launch_threads(op_enclosing(barrier, OP_launch)).count,
               parts = (int)op_int(barrier, ATTR_slices, 1);
     if (barrier == sync->ignored) return;
     build_fence(sync, barrier, state);
@@ -812,8 +812,8 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
                        .table = pending_table_new(arena),
                        .facts = analysis_ranges(context),
                        .agreement = analysis_uniformity(context),
-                       .block = {0, WARP_SIZE * launch_warps(launch)},
-                       .group = {0, WARP_SIZE * launch_warps(launch)}};
+                       .block = launch_threads(launch),
+                       .group = launch_threads(launch)};
     region_visit_with(launch_region(launch), ARRIVES, find_copied_for, (void *)&sync);
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);

@@ -69,7 +69,7 @@ static void add_bytes(Op *op, void *context)
 static bool has_small_blocks(const Op *launch)
 {
     Moved moved = {0};
-    const int warps = (int)op_int(launch, ATTR_warps, 1);
+    const int warps = launch_warps(launch);
     region_visit(launch_region(launch), add_bytes, &moved);
     const int64_t bytes = moved.by_threads * warps * WARP_SIZE + moved.by_tma;
     return !region_has_with(launch_region(launch), LOOP) &&
