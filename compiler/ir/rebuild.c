@@ -34,6 +34,17 @@ static Op *widen(Op *op, int operand_count, Value *const *operands, int count,
     return wide;
 }
 
+Op *loop_build(Builder *builder, int count, Value *const *operands)
+{
+    const int carried = count - 3;
+    const Type **types = arena_new_array(builder->kernel->arena, const Type *, carried + 1);
+    for (int i = 0; i < carried; i++) types[i] = operands[3 + i]->type;
+    Op *loop = build_op(builder, OP_for, count, operands, carried, types);
+    region_add_argument(loop->regions[0], operands[0]->type, NULL);
+    for (int i = 0; i < carried; i++) region_add_argument(loop->regions[0], types[i], NULL);
+    return loop;
+}
+
 Op *loop_carry(Op *loop, int count, Value *const *first)
 {
     Kernel *kernel = loop->parent->kernel;

@@ -11,6 +11,9 @@
 Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
                const Type *const *types);
 
+/* A `for` of so many operands: its bounds, and what it carries at first. Its region has the index
+ * and what it carries as arguments. */
+Op *loop_build(Builder *builder, int count, Value *const *operands);
 /* A `for` that carries `first` too, behind what it carries already, in the place of `loop`, which
  * is gone. The region's new arguments and what it yields for them are the caller's to add. */
 Op *loop_carry(Op *loop, int count, Value *const *first);

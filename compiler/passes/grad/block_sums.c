@@ -9,6 +9,7 @@
  * with as many pieces as fill the machine: so each adds once, and what it adds stays in registers.
  */
 #include "passes/grad/coordinates.h"
+#include "ir/rebuild.h"
 #include "target/cost.h"
 
 enum { PIECES = 2 }; /* the dimension of the grid that counts them */
@@ -224,22 +225,14 @@ static Op *begin_loop(Gathering *gathering, Value *total)
     Grad *grad = gathering->grad;
     Builder *builder = &gathering->builder;
     ValueVec operands = {0};
-    VEC(const Type *) types = {0};
     vec_push(grad->arena, &operands, build_of_grid(builder, OP_block_idx, PIECES));
     vec_push(grad->arena, &operands, total);
     vec_push(grad->arena, &operands, build_of_grid(builder, OP_grid_dim, PIECES));
     grad->builder = *builder;
-    for (size_t i = 0; i < gathering->sums.count; i++) {
-        const Type *type = wide_value(gathering->sums.data[i])->type;
-        vec_push(grad->arena, &types, type);
-        vec_push(grad->arena, &operands, number_of(grad, type, 0));
-    }
-    Op *loop =
-        build_op(builder, OP_for, (int)operands.count, operands.data, (int)types.count, types.data);
-    region_add_argument(loop->regions[0], operands.data[0]->type, NULL);
-    for (size_t i = 0; i < types.count; i++)
-        region_add_argument(loop->regions[0], types.data[i], NULL);
-    return loop;
+    for (size_t i = 0; i < gathering->sums.count; i++)
+        vec_push(grad->arena, &operands,
+                 number_of(grad, wide_value(gathering->sums.data[i])->type, 0));
+    return loop_build(builder, (int)operands.count, operands.data);
 }
 
 static void end_loop(Gathering *gathering, Op *loop)

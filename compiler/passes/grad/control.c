@@ -160,23 +160,18 @@ static bool extend_carried(Grad *grad, Back *back, const Scope *scope)
 static Op *begin_back(Grad *grad, const Back *back, Adjoint *after)
 {
     ValueVec operands = {0};
-    VEC(const Type *) types = {0};
     Value *const bounds[] = {back->begin, back->end, back->step};
     for (int i = 0; i < 3; i++) vec_push(grad->arena, &operands, bounds[i]);
     for (size_t i = 0; i < back->carried.count; i++) {
         const Export *one = &back->carried.data[i];
         Value *first = back->results[index_of(back, one)].parts[one->part];
-        const Type *type = adjoint_type(grad, one->value);
-        vec_push(grad->arena, &operands, first ? first : number_of(grad, type, 0));
-        vec_push(grad->arena, &types, type);
+        if (!first) first = number_of(grad, adjoint_type(grad, one->value), 0);
+        vec_push(grad->arena, &operands, first);
     }
-    Op *loop = build_op(&grad->builder, OP_for, (int)operands.count, operands.data,
-                        (int)types.count, types.data);
-    region_add_argument(loop->regions[0], back->begin->type, NULL);
+    Op *loop = loop_build(&grad->builder, (int)operands.count, operands.data);
     for (size_t i = 0; i < back->carried.count; i++) {
         const Export *one = &back->carried.data[i];
-        after[index_of(back, one)].parts[one->part] =
-            region_add_argument(loop->regions[0], types.data[i], NULL);
+        after[index_of(back, one)].parts[one->part] = loop->regions[0]->arguments[1 + i];
     }
     return loop;
 }
@@ -429,24 +424,16 @@ static Value **state_before(Grad *grad, const Op *loop, Value *const *state, Val
 {
     const int count = loop->operand_count;
     const Builder outside = grad->builder;
-    ValueVec operands = {0}, carried = {0};
-    VEC(const Type *) types = {0};
+    ValueVec operands = {0};
     vec_push(grad->arena, &operands, from);
     vec_push(grad->arena, &operands, number);
     vec_push(grad->arena, &operands, build_const(&grad->builder, DTYPE_i32, 1));
-    for (int i = 0; i < count; i++) {
-        vec_push(grad->arena, &operands, state[i]);
-        vec_push(grad->arena, &types, loop->operands[i]->type);
-    }
-    Op *again =
-        build_op(&grad->builder, OP_for, (int)operands.count, operands.data, count, types.data);
-    Value *index = region_add_argument(again->regions[0], number->type, NULL);
-    for (int i = 0; i < count; i++)
-        vec_push(grad->arena, &carried,
-                 region_add_argument(again->regions[0], types.data[i], NULL));
+    for (int i = 0; i < count; i++) vec_push(grad->arena, &operands, state[i]);
+    Op *again = loop_build(&grad->builder, 3 + count, operands.data);
+    Value **arguments = again->regions[0]->arguments;
     grad->builder = builder_at_end(again->regions[0], outside.span);
-    if (kept) states_save(grad, kept, index, carried.data);
-    Value **next = step_through(grad, loop, carried.data);
+    if (kept) states_save(grad, kept, arguments[0], arguments + 1);
+    Value **next = step_through(grad, loop, arguments + 1);
     build_op(&grad->builder, OP_yield, count, next, 0, NULL);
     grad->builder = outside;
     Value **out = arena_new_array(grad->arena, Value *, count + 1);

@@ -1,6 +1,7 @@
 /* memory.c: where the adjoints of memory stand: of what a parameter points to in memory of the
  * caller's, of shared tiles and local arrays in others of that shape. */
 #include "passes/analysis/access.h"
+#include "ir/rebuild.h"
 #include "passes/grad/grad.h"
 
 /* ---- global memory ---- */
@@ -152,10 +153,10 @@ static void clear_elements(Grad *grad, Value *memory, int dim, ValueVec *operand
     Value *bounds[] = {build_const(builder, DTYPE_i32, 0),
                        build_const(builder, DTYPE_i32, memory->type->shape[dim]),
                        build_const(builder, DTYPE_i32, 1)};
-    Op *loop = build_op(builder, OP_for, 3, bounds, 0, NULL);
+    Op *loop = loop_build(builder, 3, bounds);
     const Builder outside = *builder;
     *builder = builder_at_end(loop->regions[0], outside.span);
-    vec_push(grad->arena, operands, region_add_argument(loop->regions[0], bounds[0]->type, NULL));
+    vec_push(grad->arena, operands, loop->regions[0]->arguments[0]);
     clear_elements(grad, memory, dim + 1, operands);
     build_op(builder, OP_yield, 0, NULL, 0, NULL);
     *builder = outside;

@@ -1,5 +1,6 @@
 /* rules_elements.c: adjoints of elementwise ops, as ops.def says what they compute. */
 #include "passes/grad/grad.h"
+#include "ir/rebuild.h"
 
 #include <string.h>
 
@@ -292,13 +293,12 @@ static Value *source_lane(Grad *grad, const Op *shuffle, Value *own)
 static Value *sum_of_takers(Grad *grad, const Op *shuffle, Value *adjoint)
 {
     Value *own = lane_within_warp(grad, thread_of(grad)), *source = source_lane(grad, shuffle, own);
-    Value *bounds[] = {build_const(&grad->builder, DTYPE_i32, 0),
-                       build_const(&grad->builder, DTYPE_i32, WARP_SIZE),
-                       build_const(&grad->builder, DTYPE_i32, 1),
-                       number_of(grad, adjoint->type, 0)};
-    Op *loop = build_op(&grad->builder, OP_for, 4, bounds, 1, &adjoint->type);
-    Value *lane = region_add_argument(loop->regions[0], bounds[0]->type, NULL);
-    Value *sum = region_add_argument(loop->regions[0], adjoint->type, NULL);
+    Value *operands[] = {build_const(&grad->builder, DTYPE_i32, 0),
+                         build_const(&grad->builder, DTYPE_i32, WARP_SIZE),
+                         build_const(&grad->builder, DTYPE_i32, 1),
+                         number_of(grad, adjoint->type, 0)};
+    Op *loop = loop_build(&grad->builder, 4, operands);
+    Value *lane = loop->regions[0]->arguments[0], *sum = loop->regions[0]->arguments[1];
     const Builder outside = grad->builder;
     grad->builder = builder_at_end(loop->regions[0], outside.span);
     Value *took = compare(grad, "eq", value_of_lane(grad, source, lane), own);

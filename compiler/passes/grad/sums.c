@@ -146,14 +146,12 @@ static Value *sum_along(Split *split, size_t dim, Value *sum)
         operands[2] = build_const(builder, DTYPE_i32, 1);
     }
     operands[3] = sum;
-    Op *loop = build_op(builder, OP_for, 4, operands, 1, &sum->type);
+    Op *loop = loop_build(builder, 4, operands);
     const Builder outside = *builder;
     *builder = builder_at_end(loop->regions[0], outside.span);
-    Value *index = region_add_argument(loop->regions[0], operands[0]->type, NULL);
     map_set(split->grad->arena, &split->values, one->value,
-            build_cast(builder, one->value->type->dtype, index));
-    Value *before = region_add_argument(loop->regions[0], sum->type, NULL);
-    Value *after = sum_along(split, dim + 1, before);
+            build_cast(builder, one->value->type->dtype, loop->regions[0]->arguments[0]));
+    Value *after = sum_along(split, dim + 1, loop->regions[0]->arguments[1]);
     build_op(builder, OP_yield, 1, &after, 0, NULL);
     *builder = outside;
     return loop->results;

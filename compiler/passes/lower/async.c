@@ -6,6 +6,7 @@
  * has registers for, nor of words, whose places take some: it copies in iterations, in each of
  * which it stands for another thread. */
 #include "passes/lower/lower.h"
+#include "ir/rebuild.h"
 
 /* The tile spread over the threads as its memory likes it best. */
 static const Layout *copy_layout(Lower *lower, const Access *access, int vector, int threads)
@@ -104,12 +105,11 @@ static Builder iterations_open(Lower *lower, int threads, int iterations)
     Value *bounds[3] = {address_const(lower, DTYPE_i32, 0),
                         address_const(lower, DTYPE_i32, iterations),
                         address_const(lower, DTYPE_i32, 1)};
-    Op *loop = build_op(&lower->at, OP_for, 3, bounds, 0, NULL);
+    Op *loop = loop_build(&lower->at, 3, bounds);
     op_set_int(loop, ATTR_unroll, 1);
     const Builder outside = lower->at;
     lower->at = builder_at_end(loop->regions[0], outside.span);
-    lower->iterations = (CoarsenedLoop){
-        region_add_argument(loop->regions[0], bounds[0]->type, NULL), threads, iterations};
+    lower->iterations = (CoarsenedLoop){loop->regions[0]->arguments[0], threads, iterations};
     return outside;
 }
 

@@ -39,7 +39,8 @@ static void carry(const Kernel *kernel, Op *loop, const Op *otherwise, int count
     Map inside = {0};
     for (int i = 0; i < count; i++) {
         Value *was = otherwise->operands[i];
-        Value *carried = region_add_argument(loop->regions[0], was->type, was->name);
+        Value *carried = loop->regions[0]->arguments[1 + i];
+        carried->name = was->name;
         if (!map_has(&inside, was)) map_set(kernel->arena, &inside, was, carried);
     }
     region_replace(loop->regions[0], &inside);
@@ -54,15 +55,10 @@ static void loop_inside(Kernel *kernel, Op *guard, int64_t stages)
     Builder builder = builder_before(region->first);
     builder.span = guard->span;
     Value **operands = arena_new_array(kernel->arena, Value *, 3 + count);
-    const Type **types = arena_new_array(kernel->arena, const Type *, count + 1);
     for (int i = 0; i < 3; i++) operands[i] = build_const(&builder, DTYPE_i32, i > 0);
-    for (int i = 0; i < count; i++) {
-        operands[3 + i] = otherwise->operands[i];
-        types[i] = otherwise->operands[i]->type;
-    }
-    Op *loop = build_op(&builder, OP_for, 3 + count, operands, count, types);
+    for (int i = 0; i < count; i++) operands[3 + i] = otherwise->operands[i];
+    Op *loop = loop_build(&builder, 3 + count, operands);
     op_set_int(loop, ATTR_stages, stages);
-    region_add_argument(loop->regions[0], operands[0]->type, NULL);
     Builder inner = builder_at_end(loop->regions[0], guard->span);
     Op *yield = build_op(&inner, OP_yield, count, end ? end->operands : NULL, 0, NULL);
     for (Op *op = loop->next, *next; op && op != end; op = next) {

@@ -53,11 +53,10 @@ static Region *copy_level(const Pipeline *pipeline, Builder *builder, const Op *
     if (!repeats)
         return build_branch(builder, operands[0])
             ->regions[region_holds(level->regions[1], pipeline->loop->parent)];
-    Op *loop = build_op(builder, OP_for, 3, operands, 0, NULL);
+    Op *loop = loop_build(builder, 3, operands);
     Region *body = loop->regions[0];
     op_set_int(loop, ATTR_unroll, 1);
-    map_set(pipeline->pass->arena, map, level->regions[0]->arguments[0],
-            region_add_argument(body, operands[0]->type, NULL));
+    map_set(pipeline->pass->arena, map, level->regions[0]->arguments[0], body->arguments[0]);
     Builder inside = builder_at_end(body, level->span);
     build_op(&inside, OP_yield, 0, NULL, 0, NULL);
     return body;

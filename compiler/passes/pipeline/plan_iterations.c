@@ -321,7 +321,6 @@ typedef struct PlannedLoop {
     Op *loop; /* of the text */
     VEC(Carried) carried;
     VEC(Value *) first;
-    VEC(const Type *) types;
     int values; /* of those carried; stages come behind them */
 } PlannedLoop;
 
@@ -336,7 +335,6 @@ static void carry(PlannedLoop *iterations, Carried carried, Value *first)
 {
     vec_push(iterations->plan->arena, &iterations->carried, carried);
     vec_push(iterations->plan->arena, &iterations->first, first);
-    vec_push(iterations->plan->arena, &iterations->types, first->type);
 }
 
 /* What the text's loop carries. */
@@ -383,10 +381,7 @@ static void carry_stages(PlannedLoop *iterations, Builder *builder)
     Value *const *first[STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
     iterations->values = (int)iterations->first.count;
     for (int stage = 0; stage < plan->count; stage++)
-        for (int i = 0; i < 2; i++) {
-            vec_push(plan->arena, &iterations->first, first[stage][i]);
-            vec_push(plan->arena, &iterations->types, first[stage][i]->type);
-        }
+        for (int i = 0; i < 2; i++) vec_push(plan->arena, &iterations->first, first[stage][i]);
 }
 
 /* ---- the loop ---- */
@@ -434,13 +429,9 @@ static Op *build_loop(const PlannedLoop *iterations, Builder *builder)
     for (int i = 0; i < 3; i++) vec_push(plan->arena, &operands, bounds[i]);
     for (size_t i = 0; i < iterations->first.count; i++)
         vec_push(plan->arena, &operands, iterations->first.data[i]);
-    Op *loop = build_op(builder, OP_for, (int)operands.count, operands.data,
-                        (int)iterations->types.count, iterations->types.data);
+    Op *loop = loop_build(builder, (int)operands.count, operands.data);
     op_keep_attrs(loop, text);
     Region *body = loop->regions[0];
-    region_add_argument(body, operand(text, begin)->type, NULL);
-    for (size_t i = 0; i < iterations->types.count; i++)
-        region_add_argument(body, iterations->types.data[i], NULL);
     Writer writer = writer_at(plan, builder_at_end(body, text->span));
     know(&writer, 0, text->regions[0]->arguments[0], body->arguments[0]);
     know_found(&writer, iterations, body->arguments + 1);

@@ -127,11 +127,8 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
 
 Op *multi_buffer_stages_loop(Builder *builder, Value *const operands[5])
 {
-    const Type *types[2] = {operands[3]->type, operands[4]->type};
-    Op *loop = build_op(builder, OP_for, 5, operands, 2, types);
+    Op *loop = loop_build(builder, 5, operands);
     op_set_int(loop, ATTR_unroll, 1);
-    region_add_argument(loop->regions[0], operands[0]->type, NULL);
-    for (int i = 0; i < 2; i++) region_add_argument(loop->regions[0], types[i], NULL);
     return loop;
 }
 

@@ -6,6 +6,7 @@
  * very many ops, and whoever wrote the choice says that it is rare, the branch has them once, in a
  * loop over its elements. */
 #include "passes/pass.h"
+#include "ir/rebuild.h"
 #include "ir/op_vec.h"
 
 #include "base/vec.h"
@@ -326,13 +327,8 @@ static Op *build_loop(ElementLoop *loop, Builder *at)
     for (size_t j = 0; j < loop->choices->count; j++)
         for (size_t i = 0; i < count; i++)
             vec_push(arena, &operands, operand(loop->choices[i].data[j], a));
-    const size_t carried = operands.count - 3;
-    const Type **types = arena_new_array(arena, const Type *, carried);
-    for (size_t i = 0; i < carried; i++) types[i] = operands.data[i + 3]->type;
-    Op *op = build_op(at, OP_for, (int)operands.count, operands.data, (int)carried, types);
+    Op *op = loop_build(at, (int)operands.count, operands.data);
     op_set_int(op, ATTR_unroll, 1);
-    region_add_argument(op->regions[0], operands.data[0]->type, NULL);
-    for (size_t i = 0; i < carried; i++) region_add_argument(op->regions[0], types[i], NULL);
     loop->arguments = op->regions[0]->arguments + 1;
     return op;
 }
