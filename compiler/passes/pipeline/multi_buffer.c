@@ -50,11 +50,6 @@ Value *multi_buffer_stage(const Pipeline *pipeline, Builder *builder, const Mult
         type_shared(pipeline->pass->kernel->types, tile->dtype, tile->rank, tile->shape, NULL));
 }
 
-Value *multi_buffer_number(Builder *builder, int value)
-{
-    return build_const(builder, DTYPE_i32, value);
-}
-
 static void lay_out(const Pipeline *pipeline, MultiBuffer *buffer)
 {
     Value *stages = buffer->stages;
@@ -98,8 +93,8 @@ void multi_buffer_make_stages(Pipeline *pipeline, Builder builder)
 void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
                           Value *next[2])
 {
-    Value *last = multi_buffer_number(builder, pipeline->stages - 1);
-    Value *one = multi_buffer_number(builder, 1), *zero = multi_buffer_number(builder, 0);
+    Value *last = build_const(builder, DTYPE_i32, pipeline->stages - 1);
+    Value *one = build_const(builder, DTYPE_i32, 1), *zero = build_const(builder, DTYPE_i32, 0);
     Value *is_last = build_cmp(builder, "eq", stage, last);
     next[0] = build3(builder, OP_select, is_last, zero, build2(builder, OP_add, stage, one));
     next[1] =
@@ -302,7 +297,7 @@ static void begin_first_iterations(const Pipeline *pipeline)
 {
     Builder builder = builder_before(pipeline->loop);
     for (int iteration = 0; iteration < distance_of(pipeline); iteration++) {
-        Value *stage = multi_buffer_number(&builder, iteration);
+        Value *stage = build_const(&builder, DTYPE_i32, iteration);
         begin_iteration(pipeline, &builder, operand(pipeline->loop, begin), iteration, stage);
     }
 }

@@ -160,7 +160,6 @@ enum { STAGE_READ, STAGE_BEFORE, STAGE_FREE, STAGE_LAST, STAGE_PARITY, STAGE_VAL
 
 /* ---- multi_buffer.c ---- */
 
-Value *multi_buffer_number(Builder *builder, int value); /* an i32 */
 /* So many tiles like that one; all multi-buffers, made where the builder is. */
 Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages);
 void multi_buffer_make_stages(Pipeline *pipeline, Builder builder);

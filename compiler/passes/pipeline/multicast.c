@@ -15,14 +15,14 @@ void pairs_begin(Pipeline *pipeline, Builder *builder)
     Map map = {0};
     Value *along = value_copy_slice(builder, operand(launch, x), kernel->host, &map);
     along = build_cast(builder, DTYPE_i32, along);
-    Value *odd = build2(builder, OP_rem, along, multi_buffer_number(builder, pipeline->cluster));
-    pipeline->paired = build_cmp(builder, "eq", odd, multi_buffer_number(builder, 0));
+    Value *odd = build2(builder, OP_rem, along, build_const(builder, DTYPE_i32, pipeline->cluster));
+    pipeline->paired = build_cmp(builder, "eq", odd, build_const(builder, DTYPE_i32, 0));
     pipeline->rank = &build_op(builder, OP_cluster_rank, 0, NULL, 1, &i32)->results[0];
 }
 
 Value *pairs_other(const Pipeline *pipeline, Builder *builder)
 {
-    Value *other = build2(builder, OP_sub, multi_buffer_number(builder, 1), pipeline->rank);
+    Value *other = build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), pipeline->rank);
     return build3(builder, OP_select, pipeline->paired, other, pipeline->rank);
 }
 
@@ -52,7 +52,7 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuf
 {
     const Access access = access_of(buffer->copy);
     const int64_t extent = buffer->alloc->results[0].type->shape[buffer->half] / pipeline->cluster;
-    Value *begin = build2(builder, OP_mul, which, multi_buffer_number(builder, (int)extent));
+    Value *begin = build2(builder, OP_mul, which, build_const(builder, DTYPE_i32, extent));
     Op *begun = multi_buffer_copy(pipeline, builder, buffer, filled, blocks, region, map);
     Builder before = builder_before(begun);
     op_set_operand(begun, operand_index(begun, tile),
@@ -69,12 +69,12 @@ static void copy_half(const Pipeline *pipeline, Builder *builder, const MultiBuf
 void pairs_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                 Value *const filled[2], const Region *region, Map *map)
 {
-    Value *own = build2(builder, OP_shl, multi_buffer_number(builder, 1), pipeline->rank);
-    Value *both = multi_buffer_number(builder, (1 << pipeline->cluster) - 1);
+    Value *own = build2(builder, OP_shl, build_const(builder, DTYPE_i32, 1), pipeline->rank);
+    Value *both = build_const(builder, DTYPE_i32, (1 << pipeline->cluster) - 1);
     copy_half(pipeline, builder, buffer, pipeline->rank,
               build3(builder, OP_select, pipeline->paired, both, own), filled, region, map);
     Op *branch = build_branch(builder, pipeline->paired);
     Builder alone = builder_before(branch->regions[1]->last);
-    Value *rest = build2(&alone, OP_sub, multi_buffer_number(&alone, 1), pipeline->rank);
+    Value *rest = build2(&alone, OP_sub, build_const(&alone, DTYPE_i32, 1), pipeline->rank);
     copy_half(pipeline, &alone, buffer, rest, own, filled, region, map);
 }

@@ -16,20 +16,20 @@ Value *persistent_wave_parity(Builder *builder, const Op *tiles, Value *number)
 {
     Value *first = build2(builder, OP_sub, number, operand(tiles, begin));
     return build2(builder, OP_and, build2(builder, OP_div, first, operand(tiles, step)),
-                  multi_buffer_number(builder, 1));
+                  build_const(builder, DTYPE_i32, 1));
 }
 
 /* Every other wave is taken in reverse, so that the block that had the longest tile of one has the
  * shortest of the next; not the last wave, if it has fewer tiles than there are blocks. */
 static Value *reverse_odd_waves(Builder *builder, const Op *loop, Value *number)
 {
-    Value *blocks = operand(loop, step), *one = multi_buffer_number(builder, 1);
+    Value *blocks = operand(loop, step), *one = build_const(builder, DTYPE_i32, 1);
     Value *first = build2(builder, OP_sub, number, operand(loop, begin));
     Value *odd = persistent_wave_parity(builder, loop, number);
     Value *last = build2(builder, OP_sub, build2(builder, OP_add, first, blocks), one);
     Value *whole = build_cmp(builder, "lt", last, operand(loop, end));
-    Value *reverses = build2(builder, OP_and,
-                             build_cmp(builder, "ne", odd, multi_buffer_number(builder, 0)), whole);
+    Value *reverses = build2(
+        builder, OP_and, build_cmp(builder, "ne", odd, build_const(builder, DTYPE_i32, 0)), whole);
     return build3(builder, OP_select, reverses, build2(builder, OP_sub, last, operand(loop, begin)),
                   number);
 }
@@ -41,7 +41,7 @@ static Value *reverse_odd_waves(Builder *builder, const Op *loop, Value *number)
 static Value *rotate_waves(Builder *builder, const Op *loop, Value *number)
 {
     Value *blocks = operand(loop, step), *block = operand(loop, begin);
-    Value *one = multi_buffer_number(builder, 1);
+    Value *one = build_const(builder, DTYPE_i32, 1);
     Value *first = build2(builder, OP_sub, number, block);
     Value *wave = build2(builder, OP_div, first, blocks);
     Value *each = build2(builder, OP_add, build2(builder, OP_and, blocks, one), one);
@@ -57,10 +57,10 @@ static Value *rotate_waves(Builder *builder, const Op *loop, Value *number)
 static Value *find_group(Builder *builder, const PersistentRaster *raster, Value *extent,
                          Value *blocks)
 {
-    Value *most = multi_buffer_number(builder, raster->group);
-    Value *two = build2(builder, OP_mul, blocks, multi_buffer_number(builder, 2));
+    Value *most = build_const(builder, DTYPE_i32, raster->group);
+    Value *two = build2(builder, OP_mul, blocks, build_const(builder, DTYPE_i32, 2));
     Value *each = build2(builder, OP_max, build2(builder, OP_div, two, extent),
-                         multi_buffer_number(builder, 1));
+                         build_const(builder, DTYPE_i32, 1));
     Value *group = build2(builder, OP_mul, build2(builder, OP_div, most, each), each);
     Value *even = build_cmp(builder, "eq", build2(builder, OP_mul, each, extent), two);
     Value *any = build_cmp(builder, "le", each, most);
@@ -77,7 +77,7 @@ static void find_balanced_index(Builder *builder, PersistentTile *tile, int dim,
     Value *within = build2(builder, OP_rem, number, each);
     Value *others = build2(builder, OP_mul, tile->extent[low], tile->extent[high]);
     Value *count = build2(builder, OP_min, group, build2(builder, OP_sub, others, first));
-    count = build2(builder, OP_max, count, multi_buffer_number(builder, 1));
+    count = build2(builder, OP_max, count, build_const(builder, DTYPE_i32, 1));
     Value *other = build2(builder, OP_add, first, build2(builder, OP_rem, within, count));
     tile->index[dim] = build2(builder, OP_div, within, count);
     tile->index[low] = build2(builder, OP_rem, other, tile->extent[low]);
@@ -91,8 +91,8 @@ static void find_index(Builder *builder, PersistentTile *tile, Value *number)
     Value *above = build2(builder, OP_div, number, tile->extent[0]);
     const bool is_flat = value_is_constant(tile->extent[2], 1);
     tile->index[1] = is_flat ? above : build2(builder, OP_rem, above, tile->extent[1]);
-    tile->index[2] =
-        is_flat ? multi_buffer_number(builder, 0) : build2(builder, OP_div, above, tile->extent[1]);
+    tile->index[2] = is_flat ? build_const(builder, DTYPE_i32, 0)
+                             : build2(builder, OP_div, above, tile->extent[1]);
 }
 
 /* No block runs of a grid that has none. */
@@ -118,10 +118,10 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
         assume_positive(&builder, tile.extent[d]);
     }
     Value *blocks = build2(&builder, OP_mul, tile.extent[0], tile.extent[1]);
-    Value *operands[5] = {build_of_grid(&builder, OP_block_idx, 0),
-                          build2(&builder, OP_mul, blocks, tile.extent[2]),
-                          build_of_grid(&builder, OP_grid_dim, 0), multi_buffer_number(&builder, 0),
-                          multi_buffer_number(&builder, parity)};
+    Value *operands[5] = {
+        build_of_grid(&builder, OP_block_idx, 0), build2(&builder, OP_mul, blocks, tile.extent[2]),
+        build_of_grid(&builder, OP_grid_dim, 0), build_const(&builder, DTYPE_i32, 0),
+        build_const(&builder, DTYPE_i32, parity)};
     Value *group =
         raster->group ? find_group(&builder, raster, tile.extent[raster->dim], operands[2]) : NULL;
     Op *loop = multi_buffer_stages_loop(&builder, operands);
@@ -143,8 +143,8 @@ PersistentTile persistent_only(Region *region, int parity)
 {
     Builder builder = builder_before(region->last);
     PersistentTile tile = {.region = region};
-    tile.stage = multi_buffer_number(&builder, 0);
-    tile.parity = multi_buffer_number(&builder, parity);
+    tile.stage = build_const(&builder, DTYPE_i32, 0);
+    tile.parity = build_const(&builder, DTYPE_i32, parity);
     return tile;
 }
 

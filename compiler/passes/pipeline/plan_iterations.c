@@ -136,7 +136,7 @@ static void wait_for_order(Writer *writer)
     Value *count = writer->stage[0];
     if (pipeline->stages % 2) count = build2(builder, OP_xor, count, writer->parity[0]);
     if (pipeline->stages != 2)
-        count = build2(builder, OP_and, count, multi_buffer_number(builder, 1));
+        count = build2(builder, OP_and, count, build_const(builder, DTYPE_i32, 1));
     build_op(builder, OP_order_wait, 2, (Value *[]){pipeline->order, count}, 0, NULL);
     writer->pingpong = IN_ORDER;
 }

@@ -176,9 +176,9 @@ static void build_producer_acquire(Builder *builder, Value *barriers, Value *sta
 static void wait_for_other(const Pipeline *pipeline, Op *tiles)
 {
     Builder builder = builder_after(tiles);
-    Value *operands[5] = {multi_buffer_number(&builder, 0),
-                          multi_buffer_number(&builder, pipeline->stages),
-                          multi_buffer_number(&builder, 1), &tiles->results[0], &tiles->results[1]};
+    Value *operands[5] = {
+        build_const(&builder, DTYPE_i32, 0), build_const(&builder, DTYPE_i32, pipeline->stages),
+        build_const(&builder, DTYPE_i32, 1), &tiles->results[0], &tiles->results[1]};
     Region *body = multi_buffer_stages_loop(&builder, operands)->regions[0];
     Builder inside = builder_at_end(body, tiles->span);
     build_producer_acquire(&inside, pipeline->channels.data[0].barriers, body->arguments[1],
@@ -189,7 +189,7 @@ static void wait_for_other(const Pipeline *pipeline, Op *tiles)
 /* Of the waves before this one: 0 or 1. */
 static Value *wave_parity(Builder *builder, const PersistentTile *tile)
 {
-    if (!tile->index[0]) return multi_buffer_number(builder, 0);
+    if (!tile->index[0]) return build_const(builder, DTYPE_i32, 0);
     return persistent_wave_parity(builder, tile->region->parent, tile->region->arguments[0]);
 }
 
@@ -222,10 +222,10 @@ static void copy_once(const Pipeline *pipeline, Builder *around, const Persisten
     const Pipeline *once = pipeline->once;
     if (!once) return;
     Builder inside = where(around, know_once(pipeline, around, map)), *builder = &inside;
-    Value *zero = multi_buffer_number(builder, 0);
+    Value *zero = build_const(builder, DTYPE_i32, 0);
     if (pipeline->persistent) {
         Value *other =
-            build2(builder, OP_sub, multi_buffer_number(builder, 1), wave_parity(builder, tile));
+            build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), wave_parity(builder, tile));
         build_producer_acquire(builder, once->channels.data[0].barriers, zero, other);
     }
     multi_buffer_fill(once, builder, 0, zero, pipeline->pass->launch, map);
@@ -308,7 +308,7 @@ static Value *keep(Early *early, Value *value)
     Value *kept = map_get(&early->kept, value);
     if (kept) return kept;
     Builder builder = builder_after(value->op);
-    Value *operands[2] = {value, multi_buffer_number(&builder, 0)};
+    Value *operands[2] = {value, build_const(&builder, DTYPE_i32, 0)};
     Op *op = build_op(&builder, OP_shuffle, 2, operands, 1, &value->type);
     op_set_text(op, ATTR_mode, intern_text(kernel->session->names, "xor"));
     map_set(early->pipeline->pass->arena, &early->kept, value, op->results);
@@ -389,7 +389,7 @@ static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, 
     Builder builder = builder_before(before);
     builder.span = pipeline->loop->span;
     if (!once) return;
-    Value *zero = multi_buffer_number(&builder, 0), *parity = wave_parity(&builder, tile);
+    Value *zero = build_const(&builder, DTYPE_i32, 0), *parity = wave_parity(&builder, tile);
     Builder inside = where(&builder, condition_of_once(pipeline));
     build_consumer_wait(&inside, once->channels.data[0].barriers, zero, parity, true);
     for (size_t i = 0; i < once->buffers.count; i++) {
@@ -405,7 +405,7 @@ static void release_once(const Pipeline *pipeline, Op *before)
 {
     Builder builder = builder_before(before);
     if (!pipeline->once || !pipeline->persistent) return;
-    Value *zero = multi_buffer_number(&builder, 0);
+    Value *zero = build_const(&builder, DTYPE_i32, 0);
     build_consumer_release(&builder, pipeline->once->channels.data[0].barriers, zero,
                            build_const(&builder, DTYPE_b1, 1), NULL);
 }
