@@ -2,7 +2,8 @@
  *
  * Needs layouts (to know what a prefetched tile costs in registers); SSA. A load qualifies if its
  * view and offsets follow from the loop variable and from what is defined outside the loop, and if
- * nothing in the loop writes the memory of its parameter. Its tiles in flight become carried
+ * nothing in the loop writes the memory of its parameter. So does a gather that goes to shared
+ * memory by registers, as elements under a condition do. Its tiles in flight become carried
  * values: loaded for the first iterations before the loop, and for the one `distance` ahead as soon
  * as this iteration's tiles have left their registers. An iteration that has none so far ahead
  * loads its own tile again, which keeps every access inside what the bounds analysis saw; or, if
@@ -62,11 +63,28 @@ static bool is_copied(const Op *load)
     return false;
 }
 
+/* What chooses between the gathered elements and zeros by the condition that they are gathered
+ * under, and so is the same, on its way to shared memory; NULL: there is none. What is stored as it
+ * is gathered, threads copy themselves. */
+static Op *gathered_choice(const Op *gather)
+{
+    const OpUse *use = gather->results[0].uses;
+    Op *choice = use && !use->next ? use->op : NULL;
+    if (!op_attr(gather, ATTR_masked) || !choice || choice->code != OP_select ||
+        operand(choice, condition) != gather->operands[gather->operand_count - 1] ||
+        operand(choice, a) != gather->results || !value_is_zero(operand(choice, b)))
+        return NULL;
+    use = choice->results[0].uses;
+    return use && !use->next && use->op->code == OP_shared_store ? choice : NULL;
+}
+
 /* Of a tile; or of one element, where it is waited for. */
 static bool is_load(const Op *op, bool with_elements)
 {
-    return op->code == OP_load || (with_elements && op->code == OP_element_load &&
-                                   operand(op, memory)->type->kind == TYPE_VIEW && !is_copied(op));
+    if (op->code == OP_load) return true;
+    const bool single = op->code == OP_element_load || op->code == OP_gather;
+    if (!single || !with_elements || operand(op, memory)->type->kind != TYPE_VIEW) return false;
+    return op->code == OP_gather ? gathered_choice(op) != NULL : !is_copied(op);
 }
 
 /* Products would wait for elements, and so would copies of rows that these tell. */
@@ -99,9 +117,12 @@ static int64_t prefetch_room(const Op *loop)
     return room < COST_PREFETCH_BYTES ? room : COST_PREFETCH_BYTES;
 }
 
-/* While it is being loaded: what comes in pieces smaller than a register has one for each. */
+/* While it is being loaded: what comes in pieces smaller than a register has one for each, as may
+ * all elements that are gathered. */
 static int64_t bytes_in_flight(Op *load)
 {
+    if (load->code == OP_gather)
+        return layout_registers(load->results[0].type->layout) * (int64_t)REGISTER_BYTES;
     if (load->code != OP_load) return REGISTER_BYTES;
     const Access access = access_of(load);
     const Layout *layout = access.tile->layout;
@@ -449,6 +470,13 @@ static void guard_next(const Builder *at, Value *more, Op *load, int ending)
     if (load->code == OP_load) op_set_ints(load, ATTR_bounds, rank, checks);
 }
 
+/* A gather that comes later stays there: products may be in flight by then. */
+static Builder place_of_next(const Builder *first, Op *load)
+{
+    return load->code == OP_gather && op_comes_before(first->before, load) ? builder_before(load)
+                                                                           : *first;
+}
+
 static void load_next(const Prefetch *prefetch)
 {
     Region *body = prefetch->loop->regions[0];
@@ -463,14 +491,27 @@ static void load_next(const Prefetch *prefetch)
     map_set(prefetch->kernel->arena, &map, body->arguments[0], next);
     for (size_t i = 0; i < prefetch->loads.count; i++) {
         Op *load = prefetch->loads.data[i];
-        builder.span = load->span;
         const int ending = ending_dim(prefetch, load);
-        Value *tile = copy_load(&builder, load, body, &map);
+        Builder at = place_of_next(&builder, load);
+        at.span = load->span;
+        Value *tile = copy_load(&at, load, body, &map);
         if (guarded) guard_next(&builder, more, tile->op, ending);
         advance_queue(prefetch, load, tile, &tiles);
     }
     region_replace(body, &tiles);
     for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);
+}
+
+/* A gather has zeros itself where its condition does not hold. */
+static void drop_choices(const Prefetch *prefetch)
+{
+    for (size_t i = 0; i < prefetch->loads.count; i++) {
+        Op *load = prefetch->loads.data[i];
+        Op *choice = load->code == OP_gather ? gathered_choice(load) : NULL;
+        if (!choice) continue;
+        value_replace(choice->results, load->results);
+        op_erase(choice);
+    }
 }
 
 static void pipeline_loop(Op *op, void *context)
@@ -491,6 +532,7 @@ static void pipeline_loop(Op *op, void *context)
                   "a loop whose loads are made %d iterations ahead, in %lld bytes of a thread's "
                   "registers%s",
                   prefetch.distance, (long long)(prefetch.distance * prefetch.bytes), limit);
+    drop_choices(&prefetch);
     carry_loads(&prefetch);
     load_next(&prefetch);
 }
