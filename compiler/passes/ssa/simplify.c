@@ -1,6 +1,7 @@
 /* simplify.c: folds constants and identities, takes branches that are decided, finds equal pure ops
- * again (common subexpressions, by scope), and drops what nobody needs, values that loops carry for
- * nobody included. Runs at every stage; repeats until nothing changes. */
+ * again (common subexpressions, by scope), and loads of the same element between which nothing may
+ * write it, and drops what nobody needs, values that loops carry for nobody included. Runs at every
+ * stage; repeats until nothing changes. */
 #include "ir/fold.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
@@ -11,10 +12,11 @@
 
 enum { FIRST_BITS = 10, ITERATIONS = 8 };
 
-typedef struct Known { /* a pure op that is visible here */
+typedef struct Known { /* a pure op that is visible here, or a load */
     Op *op;
     struct Known *next;
     uint32_t hash;
+    int64_t writes; /* before a load; of what is pure they don't matter */
 } Known;
 
 /* Those of a stage go from the last one found to the first: scopes end in that order. */
@@ -29,6 +31,7 @@ typedef struct Simplifier {
     Arena *arena; /* what is noted; ops are the kernel's */
     Map replaced; /* what loops carried for nobody, while others are looked at */
     Table table;
+    int64_t writes; /* of global memory, so far: what was loaded before one may have changed */
     bool changed;
 } Simplifier;
 
@@ -85,10 +88,12 @@ static Op *find_equal(Simplifier *simplifier, Op *op)
 {
     Table *table = &simplifier->table;
     const uint32_t hash = hash_op(op);
+    const int64_t writes = op_has(op, PURE) ? 0 : simplifier->writes;
     for (const Known *known = *stage_of(table, hash); known; known = known->next)
-        if (known->hash == hash && same_op(known->op, op)) return known->op;
+        if (known->hash == hash && known->writes == writes && same_op(known->op, op))
+            return known->op;
     Known *known = arena_new_of(simplifier->arena, Known);
-    *known = (Known){.op = op, .hash = hash};
+    *known = (Known){.op = op, .hash = hash, .writes = writes};
     enter(table, known);
     vec_push(simplifier->arena, &table->scope, known);
     if (table->scope.count >> table->bits) set_size(simplifier, table->bits + 2);
@@ -102,6 +107,35 @@ static void leave_scope(Simplifier *simplifier, size_t mark)
         const Known *known = vec_pop(&table->scope);
         *stage_of(table, known->hash) = known->next;
     }
+}
+
+/* ---- loads ---- */
+
+/* Global memory, or lets others write it: all that has an effect but stores to a tile or an array
+ * of the block's own. */
+static bool may_write(const Op *op, const void *context)
+{
+    (void)context;
+    if (!op_has(op, WRITES) || op->region_count) return false;
+    const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
+    return !memory || memory->type->kind == TYPE_VIEW;
+}
+
+/* What an iteration writes, those before it have written when it loads; and one that only waits for
+ * what others write loads it anew. */
+static void note_writes(Simplifier *simplifier, const Op *op)
+{
+    if (may_write(op, NULL) || op->code == OP_while ||
+        (op->code == OP_for && op_find_within(op, may_write, NULL)))
+        simplifier->writes++;
+}
+
+/* An op that gives what an equal one before it has given. */
+static bool may_be_known(const Op *op)
+{
+    if (op->region_count) return false;
+    return op_has(op, PURE) ||
+           (op->code == OP_element_load && operand(op, memory)->type->kind == TYPE_VIEW);
 }
 
 /* ---- identities ---- */
@@ -257,7 +291,7 @@ static bool simplify_op(Simplifier *simplifier, Op *op)
     Builder builder = builder_before(op);
     Value *value = fold_constants(&builder, op);
     if (!value) value = identity(&builder, op);
-    if (!value && op_has(op, PURE) && !op->region_count) {
+    if (!value && may_be_known(op)) {
         Op *equal = find_equal(simplifier, op);
         if (equal) {
             for (int i = 0; i < op->result_count; i++)
@@ -300,6 +334,7 @@ static void simplify_region(Simplifier *simplifier, Region *region)
             simplifier->changed = true;
             continue;
         }
+        note_writes(simplifier, op);
         if (op->code == OP_launch)
             simplify_launch(simplifier, op);
         else
