@@ -141,6 +141,15 @@ wp.launch(add_one, dim=2, inputs=[tagged.__ctype__()])
 print(tagged.numpy())
 
 
+@wp.kernel
+def of_any(x: wp.array[Any]):
+    x[0] = x[0]
+
+
+told(wp.launch, of_any, 1, [wp.fixedarray(dtype=float, shape=1)])
+told(wp.overload, of_any, [wp.fixedarray(dtype=float, shape=1)])
+
+
 # ---- functions of one name ----
 @wp.func
 def twice_of(x: float) -> float:

@@ -454,9 +454,11 @@ class Kernel:
             if len(kinds) != len(self.parameters):
                 raise RuntimeError(f"an overload of kernel {self.key} has {len(self.parameters)} types, not {len(kinds)}")
             kinds = dict(zip(self.parameters, kinds))
-        for name in kinds:
+        for name, kind in kinds.items():
             if name not in self.parameters:
                 raise RuntimeError(f"kernel {self.key} has no parameter '{name}', which an overload names")
+            if isinstance(kind, fixed_annotation):
+                raise TypeError(f"argument '{name}': a fixedarray is a thread's own: no launch is given one")
         kinds = {name: _described(kind) for name, kind in kinds.items()}
         signature = _signature({**self.kinds, **kinds}[name] if name in kinds or name in self.kinds else None for name in self.parameters)
         if signature not in self.overloads:
