@@ -61,6 +61,40 @@ def into_stretched(bias: wp.array[float], x: wp.array2d[float], out: wp.array2d[
     wp.tile_store(out, total)
 
 
+@wp.struct
+class Pair:
+    a: float
+    b: int
+
+
+@wp.kernel
+def bits_of_pairs(x: wp.array[Pair]):
+    t = wp.tile_load(x, shape=8)
+    t |= t
+    wp.tile_store(x, t)
+
+
+@wp.kernel
+def bits_of_a_pair(x: wp.array[Pair]):
+    t = wp.tile_load(x, shape=8)
+    t[0] &= x[0]
+    wp.tile_store(x, t)
+
+
+@wp.kernel
+def bits(x: wp.array[int]):
+    t = wp.tile_load(x, shape=8)
+    t &= wp.tile_arange(0, 8, dtype=int)
+    t |= t
+    t ^= wp.tile_ones(shape=8, dtype=int)
+    wp.tile_store(x, t)
+
+
+for kernel in (bits_of_pairs, bits_of_a_pair):
+    told(wp.launch_tiled, kernel, dim=[1], inputs=[wp.zeros(8, dtype=Pair)], block_dim=32)
+whole = wp.full(8, 6, dtype=int)
+wp.launch_tiled(bits, dim=[1], inputs=[whole], block_dim=32)
+print(whole)
 x, y = wp.array(numpy.arange(64.0).reshape(8, 8), dtype=float), wp.zeros(16, dtype=float)
 for kernel, given in ((index_beside_slice, [x]), (reshaped_gaps, [x, y]), (changed_rows, [x]), (open_end, [x, 2]),
                       (narrow_sum, [wp.zeros(8, dtype=wp.int8)])):
