@@ -117,5 +117,18 @@ for extent in (100, 4099, 8191, 40000):
             wp.launch(along, dim=3, inputs=[wp.Texture1D(texels, normalized_coords=normalized), at, wp.full(3, -1.0)], outputs=[out])
         tape.backward(grads={out: wp.ones(3)})
         assert at.grad.numpy().tolist() == [0.0] * 3, (extent, normalized, at.grad.numpy())
+
+
+# modes by their names in kernels
+@wp.kernel
+def told(mode: int, is_mirror: wp.array[int]):
+    if mode == int(wp.TextureAddressMode.MIRROR):
+        is_mirror[0] = 1
+    is_mirror[1] = int(wp.TextureFilterMode.LINEAR)
+
+
+is_mirror = wp.zeros(2, dtype=int)
+wp.launch(told, dim=1, inputs=[int(MIRROR), is_mirror])
+print(is_mirror)
 P
 python3 -m tilec run "$TMP/program.py"
