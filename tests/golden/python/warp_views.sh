@@ -25,6 +25,34 @@ print(turned.capacity, turned.is_contiguous, wp.empty((0, 3), dtype=int, strides
 refused(wp.empty, (0, 3), dtype=int, strides=(4,))
 refused(wp.empty, (3, 3), dtype=int, strides=(16, -4))
 
+# ---- arrays of vectors, matrices and structs that are not packed, in kernels ----
+@wp.struct
+class Held:
+    at: wp.vec2
+    number: int
+
+
+@wp.kernel
+def sum_up(a: wp.array[wp.vec3], b: wp.array2d[wp.mat22], held: wp.array[Held], c: wp.array[typing.Any], out: wp.array[float]):
+    i = wp.tid()
+    held[i].number = held[i].number * 10
+    c[i] = c[i] + c[i]
+    out[i] = wp.length_sq(a[i]) + wp.trace(b[i, 1]) + held[i].at[1]
+
+
+for device in ("cuda:0", "cpu"):
+    a = wp.array(np.arange(18.0).reshape(6, 3), dtype=wp.vec3, device=device, requires_grad=True)
+    b = wp.array(np.arange(24.0).reshape(2, 3, 2, 2), dtype=wp.mat22, device=device, requires_grad=True)
+    made = np.zeros(6, dtype=Held.numpy_dtype())
+    made["at"], made["number"] = np.arange(12).reshape(6, 2), np.arange(6)
+    held, c = wp.array(made, dtype=Held, device=device), wp.array(np.ones((6, 2)), dtype=wp.vec2, device=device)
+    out = wp.zeros(6, dtype=float, device=device, requires_grad=True)
+    with wp.Tape() as tape:
+        wp.launch(sum_up, dim=3, inputs=[a[::2], b.transpose(), held[1::2], c[::2]], outputs=[out[::2]], device=device)
+    print(out.numpy().tolist(), held.numpy()["number"].tolist(), c.numpy().sum(1).tolist())
+    tape.backward(grads={out: wp.ones(6, dtype=float, device=device)})
+    print(a.grad.numpy().sum(1).tolist(), b.grad.numpy()[1].sum((1, 2)).tolist())
+
 # ---- views and shapes ----
 numbers = wp.array(np.arange(8), dtype=float, shape=(2, 4))
 vectors = numbers.view(wp.vec4)
