@@ -53,6 +53,23 @@ for device in ("cuda:0", "cpu"):
     tape.backward(grads={out: wp.ones(6, dtype=float, device=device)})
     print(a.grad.numpy().sum(1).tolist(), b.grad.numpy()[1].sum((1, 2)).tolist())
 
+
+
+def twice(kind, count):
+    @wp.kernel(module="unique")
+    def kernel(a: wp.array(dtype=kind), o: wp.array(dtype=kind)):
+        t = wp.tile_load(a, shape=4)
+        wp.tile_store(o, t + t)
+        wp.tile_atomic_add(o, t)
+
+    whole, out = wp.array(np.arange(8.0 * count).reshape(8, count), dtype=kind), wp.zeros(8, dtype=kind)
+    wp.launch_tiled(kernel, dim=1, inputs=[whole[::2], out[1::2]], block_dim=32)
+    print(out.numpy().sum(1).tolist())
+
+
+for kind, count in ((wp.vec2, 2), (wp.vec3, 3), (wp.vec4, 4), (wp.vec3d, 3)):
+    twice(kind, count)
+
 # ---- views and shapes ----
 numbers = wp.array(np.arange(8), dtype=float, shape=(2, 4))
 vectors = numbers.view(wp.vec4)
