@@ -47,6 +47,21 @@ wp.force_load(gpu, [module])
 print([threads for _, threads in module.execs])
 for given in ("nowhere", os):
     told(wp.load_module, given)
+
+
+@wp.kernel(module="broken")
+def broken(x: wp.array[float]):
+    x[0] = absent_name
+
+
+@wp.kernel(module="whole")
+def whole(x: wp.array[float]):
+    x[0] = 1.0
+
+
+for workers in (0, 2):
+    told(wp.force_load, "cpu", [broken.module, whole.module], max_workers=workers)
+    print(len(whole.module.execs))
 wp.config.enable_cpu_blocks = True
 wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=2)
 command = wp.launch(fill, dim=4, inputs=[y], device="cpu", block_dim=4, record_cmd=True)

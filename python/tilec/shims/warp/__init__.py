@@ -113,14 +113,18 @@ def load_module(module=None, device=None, recursive=False, block_dim=None):
 
 
 def force_load(device=None, modules=None, block_dim=None, max_workers=None):
-    """Without modules there is nothing to do: a kernel is compiled when it is launched."""
+    """Without modules there is nothing to do: a kernel is compiled when it is launched. Several workers, which are one here, load what can be
+    loaded before an error is raised."""
     failure = None
-    try:
-        for one in modules or ():
-            for place in get_devices() if device is None else [get_device(device)]:  # noqa: F405
+    is_serial = (config.load_module_max_workers if max_workers is None else max_workers) == 0
+    for one in modules or ():
+        for place in get_devices() if device is None else [get_device(device)]:  # noqa: F405
+            try:
                 _builds.load_on(_module_of(one), place, block_dim)
-    except _native.CompileError as error:
-        failure = _builds.freed(error)
+            except _native.CompileError as error:
+                failure = _builds.freed(error) if failure is None else failure
+        if failure is not None and is_serial:
+            break
     if failure is not None:
         raise failure
 
