@@ -150,6 +150,42 @@ told(wp.launch, of_any, 1, [wp.fixedarray(dtype=float, shape=1)])
 told(wp.overload, of_any, [wp.fixedarray(dtype=float, shape=1)])
 
 
+class OwnFixed(wp.fixedarray):
+    pass
+
+
+own = OwnFixed.__new__(OwnFixed)
+wp.fixedarray.__init__(own, dtype=float, shape=1)
+told(wp.launch, of_any, 1, [own])
+
+
+# ---- structs of the module in kernels of a function ----
+@wp.struct
+class Point:
+    x: float
+    v: wp.vec2
+
+
+def point_kernel():
+    @wp.kernel(module="unique")
+    def kernel(a: wp.array[Point], o: wp.array(dtype=Point), given: Point):
+        i = wp.tid()
+        value = Point()
+        if i == 0:
+            value = a[0]
+        elif i == 1:
+            value = given
+        o[i] = value
+
+    return kernel
+
+
+points = wp.array([Point(x=1.0, v=wp.vec2(2.0, 3.0))], dtype=Point)
+out = wp.zeros(3, dtype=Point)
+wp.launch(point_kernel(), dim=3, inputs=[points, out, Point(x=4.0)])
+print(out.numpy().tolist())
+
+
 # ---- functions of one name ----
 @wp.func
 def twice_of(x: float) -> float:

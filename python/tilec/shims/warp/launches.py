@@ -45,7 +45,7 @@ from warp import timing as _timing
 from warp import types
 from warp import words as _words
 from warp.adjoint import Adjoint
-from warp.arrays import array, array_annotation, array_annotation_base, fixed_annotation
+from warp.arrays import array, array_annotation, array_annotation_base, fixed_annotation, fixedarray
 from warp.determinism import WarpDeterminismError
 from warp.digest import Digest
 from warp.hashers import ModuleHasher, resolve_grid_stride
@@ -408,14 +408,25 @@ class Kernel:
             said |= {part.id for part in ast.walk(name) if isinstance(part, ast.Name)}
         return any([getattr(known.get(name), "__tile_told__", False) for name in said])
 
+    def _is_of_module(self, annotation, kind):
+        """Whether the annotation is of a struct by a name of the module, which is that in the kernel's body, too."""
+        struct = getattr(kind, "dtype", kind)
+        if not isinstance(struct, Struct) or "<locals>" in struct.cls.__qualname__ or annotation is None:
+            return False
+        parts = [part for part in ast.walk(annotation) if isinstance(part, (ast.Name, ast.Attribute))]
+        inner = {*(self.around or ()), *_source.cells(self.func)}
+        is_inner = any([part.id in inner for part in parts if isinstance(part, ast.Name)])
+        return not is_inner and any([_statics.meant(part, self.func.__globals__) is struct for part in parts])
+
     def told_kinds(self):
         """What annotations are that were evaluated in a function around the kernel's: their text may mean nothing, or something
         else, where the compiler finds it."""
         if "<locals>" not in self.func.__qualname__ and not self.says_by_types():
             return
+        annotations = {one.arg: one.annotation for one in _source.node_of(self.func).args.args}
         for name in self.parameters:
             kind = self.kinds.get(name)
-            if kind is None or isinstance(kind, str) or _is_open(kind):
+            if kind is None or isinstance(kind, str) or _is_open(kind) or self._is_of_module(annotations.get(name), kind):
                 continue
             try:
                 yield name, _annotation_text(kind)
@@ -457,7 +468,7 @@ class Kernel:
         for name, kind in kinds.items():
             if name not in self.parameters:
                 raise RuntimeError(f"kernel {self.key} has no parameter '{name}', which an overload names")
-            if isinstance(kind, fixed_annotation):
+            if isinstance(kind, (fixed_annotation, fixedarray)):
                 raise TypeError(f"argument '{name}': a fixedarray is a thread's own: no launch is given one")
         kinds = {name: _described(kind) for name, kind in kinds.items()}
         signature = _signature({**self.kinds, **kinds}[name] if name in kinds or name in self.kinds else None for name in self.parameters)
@@ -752,7 +763,7 @@ def _accepted(kernel, name, value):
         if value is None:
             raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects {kind.key} but got None")
         return value
-    if isinstance(value, fixed_annotation):
+    if isinstance(value, (fixed_annotation, fixedarray)):
         raise TypeError(f"Error launching kernel '{kernel.key}', argument '{name}': a fixedarray is a thread's own: no launch is given one")
     if isinstance(kind, array_annotation_base) and isinstance(value, (list, tuple, int, float, str, array_annotation_base)):
         raise RuntimeError(f"Error launching kernel '{kernel.key}', argument '{name}' expects an array of type {types.type_repr(kind)}, "
