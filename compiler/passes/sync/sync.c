@@ -781,7 +781,9 @@ static void keep_from_barriers(Op *wait, void *context)
 }
 
 /* TMA writes to a stage that is given back behind what threads have read of it, which an mbarrier
- * alone, of another proxy than TMA's writes, does not wait for. */
+ * alone, of another proxy than TMA's writes, does not wait for, though their values have been used.
+ * So the PTX ISA has it ("Proxy-preserved base causality order"), and CUTLASS where its epilogues
+ * give back what they read; its main loops whose threads read operands do without. */
 static void visit_release(Op *release, void *context)
 {
     const Sync *sync = context;
