@@ -180,10 +180,11 @@ static bool is_fenced_by(const Thread *thread, const Thread *by, const Shown *sh
 
 /* ---- what is shown ---- */
 
-/* By one of the two, as most are. */
+/* By one of the two, as most are. Reads of another block's memory a thread's own fence puts before
+ * what it tells of them; what it wrote there, that block has to show. */
 static bool is_shown(const Thread *by, const Block *home, const Shown *shown)
 {
-    const bool own = !shown->unit && shown->user->block == home;
+    const bool own = !shown->unit && (shown->reads || shown->user->block == home);
     return (own && is_fenced_by_user(by, shown)) || is_fenced_by(by, by, shown);
 }
 
