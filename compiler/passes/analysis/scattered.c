@@ -91,6 +91,18 @@ static bool run_of_elements(Follow *follow, const Op *op, int depth, Run *out)
     return true;
 }
 
+/* Rows of one shape lie in rows of the other: they are parts of those, or have several of them. */
+static bool run_of_reshaped(Follow *follow, const Op *op, int depth, Run *out)
+{
+    const Type *from = operand(op, a)->type, *to = op->results[0].type;
+    const int64_t row = to->shape[to->rank - 1], given = from->shape[from->rank - 1];
+    if ((row % given != 0 && given % row != 0) || !run_of(follow, operand(op, a), depth, out))
+        return false;
+    if (given > row && out->step) out->multiple = divisor_common(out->multiple, row);
+    if (given < row) out->whole = divisor_common(out->whole, given);
+    return true;
+}
+
 static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
 {
     const Op *op = value->op;
@@ -107,6 +119,7 @@ static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
     if (op->code == OP_broadcast)
         return operand(op, a)->type->shape[last] == 1 ||
                run_of(follow, operand(op, a), depth - 1, out);
+    if (op->code == OP_reshape) return run_of_reshaped(follow, op, depth - 1, out);
     const OpInfo *info = op_info(op->code);
     if (!(info->traits & ELEM) && op->code != OP_gather) return false;
     if (op_has(op, QUOTIENT | REMAINDER) && run_of_quotient(follow, op, depth - 1, out))
