@@ -233,7 +233,8 @@ def fixed_numbers(header, function):
     with open(header) as file:
         body = re.search(rf"tile_status {function}_fixed\(.*?return {function}\(stream, (.*?)\);", file.read(), re.S)
     given = body.group(1).split(", ") if body else []
-    return {name: ast.literal_eval(value) for (_, name, _), value in zip(parameters_of(header, function), given) if value != name}
+    named = zip(parameters_of(header, function), given)
+    return {name: ast.literal_eval(value) for (_, name, _), value in named if value.rstrip("_") != name.rstrip("_")}  # `k_` of a function k
 
 
 def c_values(header, row, tensors):

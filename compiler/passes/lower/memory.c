@@ -292,9 +292,9 @@ void memory_remark(Lower *lower, const Memory *memory)
     enum { LEAST_COPY = 4 }; /* bytes of a cp.async */
     const Access *access = &memory->access;
     const int dim = access_contiguous(access);
-    const int64_t element = dtype_memory_bits(access->view->dtype) / 8,
-                  bytes = memory->vector * element,
-                  row = dim < 0 ? ACCESS_BYTES : access->width[dim] * element;
+    const DType dtype = access->view->dtype;
+    const int64_t bytes = dtype_memory_bytes(dtype, memory->vector),
+                  row = dim < 0 ? ACCESS_BYTES : dtype_memory_bytes(dtype, access->width[dim]);
     const char *what = access->op->code == OP_store  ? "a store"
                        : access->op->code == OP_load ? "a load"
                        : bytes >= LEAST_COPY         ? "a copy by cp.async"

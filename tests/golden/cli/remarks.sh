@@ -26,6 +26,9 @@ product.compile(A=T.Tensor((256, 256), T.float16), B=T.Tensor((256, 256), T.floa
 product.compile(A=T.Tensor((256, 256), T.float16), B=T.Tensor((256, 256), T.float16), block_M=48, threads=96)
 counted.compile(A=T.Tensor((128, 256), T.float16), B=T.Tensor((256, 256), T.float16))
 END
+# Numbers of less than a byte are read by whole ones.
+said sm_90a packed 'Widen().compile(m=7, n=31)' | grep 'a load'
+said sm_90a packed 'Widen().compile(m=8, n=64)' | grep 'a load'
 # What spills by wgmma is built by mma.sync, of which the remarks are then, when it comes from the cache, too.
 cat > ptxas <<'END'
 #!/bin/sh
