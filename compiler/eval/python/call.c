@@ -413,15 +413,13 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
                     dtype_user_name(dtype->as.dtype));
     if (eval->staging == NULL && object_is_number(value)) {
         DType type = dtype->as.dtype;
-        if (dtype_is_float(type))
-            return object_float(eval, dtype_decode(type, dtype_encode(type, object_number(value))));
         if (type == DTYPE_b1) return object_bool(eval, object_number(value) != 0);
         double number = object_number(value);
-        if (value->kind == OBJECT_FLOAT && !(number > -9e18 && number < 9e18))
+        if (dtype_is_integer(type) && value->kind == OBJECT_FLOAT &&
+            !(number > -9e18 && number < 9e18))
             return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),
                         dtype_user_name(type));
-        return object_int(eval, dtype_wrap(type, value->kind == OBJECT_FLOAT ? (int64_t)number
-                                                                             : value->as.integer));
+        return object_of_dtype(eval, value, type);
     }
     return eval->ops->cast_to(eval, value, dtype->as.dtype, arguments->at);
 }

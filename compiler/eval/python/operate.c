@@ -402,6 +402,20 @@ static Object *divide_as_c(Eval *eval, Operator op, const Object *left, const Ob
     return object_int(eval, op == OPERATOR_Div ? a / b : a % b);
 }
 
+/* In a kernel a number that was made of a type has it, and what is computed of it, too: of two such
+ * types the one of more bits. */
+static Object *as_said(Eval *eval, const Object *left, const Object *right, Object *result)
+{
+    DType first, second;
+    if (eval->staging == NULL || result == NULL || result->kind == OBJECT_BOOL) return result;
+    const bool is_first = number_said(left, &first), is_second = number_said(right, &second);
+    if (!is_first && !is_second) return result;
+    const bool is_left = is_first && (!is_second || dtype_bits(first) >= dtype_bits(second));
+    const DType dtype = is_left ? first : second;
+    const bool fits = (result->kind == OBJECT_FLOAT) == dtype_is_float(dtype);
+    return fits ? object_of_dtype(eval, result, dtype) : result;
+}
+
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool found;
@@ -409,10 +423,11 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found) return result;
     if (object_is_number(left) && object_is_number(right)) {
-        if (eval->staging != NULL && eval->frame->is_thread_code &&
-            (op == OPERATOR_Mod || op == OPERATOR_Div))
-            return divide_as_c(eval, op, left, right, at);
-        return operate_numbers(eval, op, left, right, at);
+        const bool is_of_c = eval->staging != NULL && eval->frame->is_thread_code &&
+                             (op == OPERATOR_Mod || op == OPERATOR_Div);
+        result = is_of_c ? divide_as_c(eval, op, left, right, at)
+                         : operate_numbers(eval, op, left, right, at);
+        return as_said(eval, left, right, result);
     }
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
@@ -469,15 +484,20 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
         return pointer;
     }
     if (operand->kind == OBJECT_FLOAT && op != OPERATOR_Invert)
-        return op == OPERATOR_USub ? object_float(eval, -operand->as.number) : operand;
+        return op == OPERATOR_USub
+                   ? as_said(eval, operand, operand, object_float(eval, -operand->as.number))
+                   : operand;
     if (!object_is_number(operand) || operand->kind == OBJECT_FLOAT)
         return FAIL(eval, expected_kind, at,
                     arena_printf(eval->arena, "the operand of '%s'", operator_text(op)), "a number",
                     object_repr(eval, operand));
-    if (op == OPERATOR_Invert) return object_int(eval, ~operand->as.integer);
-    if (op == OPERATOR_UAdd) return object_int(eval, operand->as.integer);
-    if (operand->as.integer == INT64_MIN) return FAIL(eval, int_overflow, at, "-");
-    return object_int(eval, -operand->as.integer);
+    if (op == OPERATOR_USub && operand->as.integer == INT64_MIN)
+        return FAIL(eval, int_overflow, at, "-");
+    const int64_t integer = operand->as.integer;
+    return as_said(eval, operand, operand,
+                   object_int(eval, op == OPERATOR_Invert ? ~integer
+                                    : op == OPERATOR_UAdd ? integer
+                                                          : -integer));
 }
 
 /* ---- comparisons ---- */

@@ -16,20 +16,11 @@ void trial_note_read(Eval *eval, Binding *binding, uint64_t clock)
         if (clock <= trial->start) map_set(eval->arena, &trial->reads, binding, binding);
 }
 
-static const Type *literal_type(Eval *eval, const Object *literal)
-{
-    DType dtype = literal->kind == OBJECT_FLOAT  ? DTYPE_f32
-                  : literal->kind == OBJECT_BOOL ? DTYPE_b1
-                                                 : DTYPE_i32;
-    if (literal->kind == OBJECT_INT && literal->as.integer != (int32_t)literal->as.integer)
-        dtype = DTYPE_i64;
-    return type_scalar(eval->builder.kernel->types, dtype);
-}
-
 /* The type that an object has as the content of a variable; NULL: it can't be one. */
 const Type *content_type(Eval *eval, const Object *object)
 {
-    if (object_is_number(object)) return literal_type(eval, object);
+    if (object_is_number(object))
+        return type_scalar(eval->builder.kernel->types, number_dtype(object));
     if (object->kind == OBJECT_CELL) return object->as.ir.var->type->content;
     if (!object_is_staged(object)) return NULL;
     const Type *type = staged_object_type(object);

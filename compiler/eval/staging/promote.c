@@ -17,6 +17,8 @@ bool number_fits(int64_t value, DType dtype)
 
 DType number_dtype(const Object *literal)
 {
+    DType said;
+    if (number_said(literal, &said)) return said;
     if (literal->kind == OBJECT_BOOL) return DTYPE_b1;
     if (literal->kind == OBJECT_FLOAT) return DTYPE_f32;
     return literal->as.integer == (int32_t)literal->as.integer ? DTYPE_i32 : DTYPE_i64;

@@ -556,6 +556,16 @@ Object *core_data_type(Eval *eval, const Bound *bound)
     return object;
 }
 
+/* number_dtype(number) */
+Object *core_number_dtype(Eval *eval, const Bound *bound)
+{
+    const Object *number = bound->values[0];
+    if (!object_is_number(number))
+        return FAIL(eval, expected_kind, bound->at, "the number", "a number of the program",
+                    object_repr(eval, number));
+    return object_dtype(eval, number_dtype(number));
+}
+
 /* record(class, parts) */
 Object *core_record(Eval *eval, const Bound *bound)
 {

@@ -277,6 +277,17 @@ static bool join_three(Eval *eval, Value **values, Span at)
     return true;
 }
 
+/* The first of two numbers of the program, of which the wider one gives the type, or that which was
+ * made of one. */
+static Object *with_second(Eval *eval, Object *x, const Object *y)
+{
+    DType said;
+    if (!object_is_number(x) || number_said(x, &said)) return x;
+    if (number_said(y, &said) && (x->kind != OBJECT_FLOAT || dtype_is_float(said)))
+        return object_of_dtype(eval, x, said);
+    return y->kind == OBJECT_FLOAT ? object_float(eval, object_number(x)) : x;
+}
+
 Object *core_where(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[1], *y = bound->values[2];
@@ -285,13 +296,8 @@ Object *core_where(Eval *eval, const Bound *bound)
     if (values[0]->type->kind != TYPE_SCALAR && values[0]->type->kind != TYPE_TILE)
         return FAIL(eval, expected_kind, bound->at, "the condition", "a boolean",
                     object_repr(eval, bound->values[0]));
-    if (!object_is_staged(x) &&
-        !object_is_staged(y)) /* two literals: the wider one gives the type */
-        x = object_ir(eval, stage_operand(eval,
-                                          y->kind == OBJECT_FLOAT && object_is_number(x)
-                                              ? object_float(eval, object_number(x))
-                                              : x,
-                                          bound->at));
+    if (!object_is_staged(x) && !object_is_staged(y))
+        x = object_ir(eval, stage_operand(eval, with_second(eval, x, y), bound->at));
     values[0] = stage_cast(eval, values[0], DTYPE_b1);
     if (x == NULL || !stage_pair(eval, x, y, bound->at, &values[1], &values[2]) ||
         !join_three(eval, values, bound->at))

@@ -188,6 +188,7 @@ struct Object {
     ObjectKind kind;
     bool fresh;       /* of a TILE: nothing is bound to it yet */
     bool is_shape;    /* of a TUPLE: a tensor's */
+    uint8_t said;     /* of an INT or FLOAT that a type was called for: that DType + 1, else 0 */
     uint64_t made;    /* of a LIST or DICT: when */
     Binding *content; /* of one that is changed under run-time control: its items */
     union {

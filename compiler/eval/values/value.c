@@ -47,6 +47,26 @@ Object *object_float(Eval *eval, double value)
     return object;
 }
 
+Object *object_of_dtype(Eval *eval, const Object *number, DType dtype)
+{
+    Object *made;
+    if (dtype_is_float(dtype))
+        made = object_float(eval, dtype_decode(dtype, dtype_encode(dtype, object_number(number))));
+    else
+        made = object_int(eval, dtype_wrap(dtype, number->kind == OBJECT_FLOAT
+                                                      ? (int64_t)number->as.number
+                                                      : number->as.integer));
+    made->said = (uint8_t)(dtype + 1);
+    return made;
+}
+
+bool number_said(const Object *number, DType *out)
+{
+    if (number->said == 0) return false;
+    *out = (DType)(number->said - 1);
+    return true;
+}
+
 Object *object_text_adopt(Eval *eval, char *data, size_t length)
 {
     Object *object = object_new(eval, OBJECT_TEXT);

@@ -132,6 +132,11 @@ const char *dtype_spelling(const Object *dtype);
 Object *object_bool(Eval *eval, bool value);
 Object *object_int(Eval *eval, int64_t value);
 Object *object_float(Eval *eval, double value);
+/* The number in that type, rounded or wrapped, which the object remembers: in a kernel it is of it.
+ * A float that becomes an integer lies within int64. */
+Object *object_of_dtype(Eval *eval, const Object *number, DType dtype);
+/* The type that the number was made of; false: it was written without one. */
+bool number_said(const Object *number, DType *out);
 Object *object_text(Eval *eval, const char *data, size_t length);
 /* Of text that lies in the arena already, with a zero behind it. */
 Object *object_text_adopt(Eval *eval, char *data, size_t length);

@@ -20,3 +20,26 @@ except Exception as error:
     print(str(error).splitlines()[-1])
 END
 python3 -m tilec run constants.py
+
+# What is computed of them has their type, too: more digits than a float's, and as many bits as an unsigned number's.
+cat >typed.py <<'END'
+import warp as wp
+
+THIRD = wp.constant(wp.float64(1.0 / 3.0))
+SEVEN, PRIME = wp.constant(wp.uint32(7)), wp.constant(wp.uint32(2654435761))
+
+
+@wp.kernel
+def numbers(n: int, reals: wp.array(dtype=wp.float64), wholes: wp.array(dtype=wp.uint64)):
+    third = THIRD
+    if n > 1:
+        third = THIRD * THIRD
+    reals[0] = third
+    wholes[0] = wp.uint64(SEVEN - PRIME)
+
+
+reals, wholes = wp.zeros(1, dtype=wp.float64), wp.zeros(1, dtype=wp.uint64)
+wp.launch(numbers, dim=1, inputs=[2, reals, wholes])
+print(reals.numpy()[0] == 1.0 / 3.0 * (1.0 / 3.0), wholes.numpy()[0])
+END
+python3 -m tilec run typed.py

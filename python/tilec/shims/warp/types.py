@@ -64,7 +64,8 @@ class scalar_base(metaclass=_Type):
         return _Text(_warp(), f".{cls.__name__}")
 
     def __tile_text__(self):
-        return _text_of(self.value)
+        """Of its type in kernels, too."""
+        return _Text(self._words(), "(", _text_of(self.value), ")")
 
     def __getattr__(self, name):
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
@@ -116,13 +117,6 @@ class float_base(scalar_base):
     @classmethod
     def _kept(cls, value):
         return float(value)
-
-    def __tile_text__(self):
-        """As the type has it: Python shows what was given."""
-        if self._numpy.kind != "f":
-            return super().__tile_text__()
-        with numpy.errstate(over="ignore"):
-            return _text_of(float(self._numpy.type(self.value)))
 
     __index__ = None
 
@@ -194,6 +188,9 @@ class bool(scalar_base):
     @classmethod
     def _kept(cls, value):
         return _python_bool(value)
+
+    def __tile_text__(self):
+        return _text_of(self.value)
 
     def __bool__(self):
         return self.value
