@@ -11,6 +11,10 @@
  * product in place of many instructions, and what is computed of its result is known better: short
  * loops are unrolled for it.
  *
+ * A vector that is written out has an element chosen by comparisons of its index with each place:
+ * where that follows from such loops, too, one of them is left in each copy of their bodies, the
+ * element itself.
+ *
  * Nor has a register tile addresses: what reads a part of it at a place that such loops know reads
  * it in shared memory, a copy, and by numbers in registers. */
 #include "ir/fold.h"
@@ -18,7 +22,12 @@
 #include "ir/rebuild.h"
 #include "passes/analysis/access.h"
 
-enum { DEEPEST = 64 /* index expression that is followed */ };
+#include <string.h>
+
+enum {
+    DEEPEST = 64, /* index expression that is followed */
+    FOLDED = 8,   /* ops of which copies are made and fold are as much as one that stays */
+};
 
 typedef bool Fits(const Op *op);
 
@@ -27,7 +36,8 @@ typedef struct Unroll {
     Arena *arena;
     Map wanted;      /* Op -> itself: loops that are to be unrolled */
     OpVec outermost; /* of these, those that are in no other */
-    int64_t left;    /* ops that may yet be made */
+    Map folded;      /* Op -> itself: choices by what is known once loops are unrolled */
+    int64_t left;    /* ops that may yet be made, in parts of FOLDED */
 } Unroll;
 
 /* ---- copies of register tiles ---- */
@@ -212,7 +222,9 @@ static int64_t thread_ops(const Op *op)
 static bool count_region(Unroll *unroll, const Region *region, Map *known)
 {
     for (const Op *op = region->first; op; op = op_next(op)) {
-        if ((unroll->left -= thread_ops(op)) < 0) return false;
+        if (op->code != OP_const)
+            unroll->left -= map_has(&unroll->folded, op) ? 1 : FOLDED * thread_ops(op);
+        if (unroll->left < 0) return false;
         if (map_has(&unroll->wanted, op)) {
             if (!count_loop(unroll, op, known)) return false;
             continue;
@@ -242,7 +254,7 @@ static void count_outermost(Op *op, void *context)
 /* All loops that are wanted by now. */
 static bool are_affordable(Unroll *unroll)
 {
-    unroll->left = COST_UNROLL_OPS;
+    unroll->left = FOLDED * COST_UNROLL_OPS;
     kernel_visit(unroll->kernel, count_outermost, unroll);
     return unroll->left >= 0;
 }
@@ -281,12 +293,15 @@ static void look_at_copy(Op *op, void *context)
     if (is_copy(op) && follow_parts(&indices, op->results)) want(unroll, &indices.loops);
 }
 
-/* The ops that become of the loop are few. */
-static bool is_short(Unroll *unroll, const Op *loop)
+/* The ops that become of each loop are few. */
+static bool are_short(Unroll *unroll, const OpVec *loops, int64_t ops)
 {
-    Map known = {0};
-    unroll->left = COST_UNROLL_DIVISION_OPS;
-    return count_loop(unroll, loop, &known);
+    for (size_t i = 0; i < loops->count; i++) {
+        Map known = {0};
+        unroll->left = FOLDED * ops;
+        if (!count_loop(unroll, loops->data[i], &known)) return false;
+    }
+    return true;
 }
 
 static void look_at_division(Op *op, void *context)
@@ -298,9 +313,47 @@ static void look_at_division(Op *op, void *context)
     if (!dtype_is_integer(op->results[0].type->dtype) || value_constant(divisor, &number) ||
         !follow(&indices, divisor, DEEPEST))
         return;
-    for (size_t i = 0; i < indices.loops.count; i++)
-        if (!is_short(unroll, indices.loops.data[i])) return;
-    want(unroll, &indices.loops);
+    if (are_short(unroll, &indices.loops, COST_UNROLL_DIVISION_OPS)) want(unroll, &indices.loops);
+}
+
+static bool is_choice(const Op *op)
+{
+    int64_t place;
+    if (op->code != OP_cmp || op->results[0].type->kind != TYPE_SCALAR ||
+        strcmp(op_attr(op, ATTR_predicate)->text, "eq") != 0 ||
+        !value_constant(operand(op, b), &place) || !op->results[0].uses)
+        return false;
+    for (const OpUse *use = op->results[0].uses; use; use = use->next)
+        if (use->op->code != OP_select || operand(use->op, condition) != op->results) return false;
+    return true;
+}
+
+/* What is chosen by the index, at each place of a vector. */
+static void choices_of(const Unroll *unroll, const Value *index, OpVec *out)
+{
+    for (const OpUse *use = index->uses; use; use = use->next)
+        if (is_choice(use->op) && operand(use->op, a) == index)
+            vec_push(unroll->arena, out, use->op);
+}
+
+static void look_at_choice(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    Indices indices = {.unroll = unroll, .fits = is_copied};
+    OpVec choices = {0};
+    int64_t number;
+    if (map_has(&unroll->folded, op) || !is_choice(op)) return;
+    Value *index = operand(op, a);
+    choices_of(unroll, index, &choices);
+    if (choices.count < 2 || value_constant(index, &number) || !follow(&indices, index, DEEPEST))
+        return;
+    for (size_t i = 0; i < choices.count; i++) {
+        Op *choice = choices.data[i];
+        map_set(unroll->arena, &unroll->folded, choice, choice);
+        for (const OpUse *use = choice->results[0].uses; use; use = use->next)
+            map_set(unroll->arena, &unroll->folded, use->op, use->op);
+    }
+    if (are_short(unroll, &indices.loops, COST_UNROLL_CHOICE_OPS)) want(unroll, &indices.loops);
 }
 
 /* All of it, by the author's word. */
@@ -391,6 +444,7 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit_those(kernel, OP_local_alloc, look_at_array, &unroll);
     kernel_visit_those(kernel, OP_shared_alloc, look_at_copy, &unroll);
     kernel_visit_those(kernel, OP_for, look_at_loop, &unroll);
+    kernel_visit_those(kernel, OP_cmp, look_at_choice, &unroll);
     kernel_visit_with(kernel, QUOTIENT | REMAINDER, look_at_division, &unroll);
     kernel_visit_those(kernel, OP_for, find_outermost, &unroll);
     for (size_t i = 0; i < unroll.outermost.count; i++)
