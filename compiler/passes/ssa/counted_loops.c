@@ -10,49 +10,20 @@
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 
-#include "ir/op_vec.h"
 #include "ir/rebuild.h"
 
 typedef struct Count {
     Op *loop;
     int counter;       /* which of what it carries */
-    Value *end, *step; /* may be made before the loop */
+    Value *end, *step; /* the same in all iterations: may be made before the loop */
     bool including;    /* the end */
     Op *leave;         /* the branch in which the author leaves the loop; NULL: its own test */
     int stopped;       /* which of what it carries says so then; else -1 */
 } Count;
 
-static bool is_within(const Op *loop, const Value *value)
-{
-    const Region *home = value_home(value);
-    return region_holds(loop->regions[0], home) || region_holds(loop->regions[1], home);
-}
-
-/* A number that is the same in all iterations: made of what is there before the loop. */
-static bool stays(const Op *loop, const Value *value)
-{
-    if (!is_within(loop, value)) return true;
-    const Op *op = value->op;
-    if (!op || !op_has(op, PURE) || op->region_count || op->result_count != 1 ||
-        !type_is_scalar(value->type))
-        return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!stays(loop, op->operands[i])) return false;
-    return true;
-}
-
-static void move_before(Op *loop, const Value *value)
-{
-    if (!is_within(loop, value)) return;
-    for (int i = 0; i < value->op->operand_count; i++) move_before(loop, value->op->operands[i]);
-    op_move_before(value->op, loop);
-}
-
 static int argument_of(const Region *region, const Value *value)
 {
-    for (int i = 0; i < region->argument_count; i++)
-        if (region->arguments[i] == value) return i;
-    return -1;
+    return value->region == region ? (int)value->index : -1;
 }
 
 /* The comparison goes on, or, if it is `inverted`, ends the loop. */
@@ -68,7 +39,7 @@ static bool find_end(Count *count, const Region *region, const Value *condition,
     count->end = inverted ? order.less : order.more;
     count->including = order.equal != inverted;
     count->counter = argument_of(region, counter);
-    return count->counter >= 0 && stays(count->loop, count->end);
+    return count->counter >= 0 && value_may_precede(count->end, count->loop);
 }
 
 /* From the first on to before the end, but for the one that is asked for besides. */
@@ -137,7 +108,7 @@ static bool find_step(Count *count, FactTable *facts)
     const bool turned = operand(next, a) != counter;
     count->step = turned ? operand(next, a) : operand(next, b);
     return (turned ? operand(next, b) : operand(next, a)) == counter &&
-           stays(count->loop, count->step) && facts_of(facts, count->step).low > 0;
+           value_may_precede(count->step, count->loop) && facts_of(facts, count->step).low > 0;
 }
 
 static bool find_count(Op *loop, FactTable *facts, Count *out)
@@ -167,8 +138,8 @@ static void make_for(Kernel *kernel, const Count *count)
 {
     Op *loop = count->loop;
     Region *body = loop->regions[1];
-    move_before(loop, count->end);
-    move_before(loop, count->step);
+    value_move_before(count->end, loop);
+    value_move_before(count->step, loop);
     Builder builder = builder_before(loop);
     Value *init = operand_list(loop, init)[count->counter], *end = count->end;
     const DType dtype = init->type->dtype;
@@ -177,7 +148,6 @@ static void make_for(Kernel *kernel, const Count *count)
     const int most = body->argument_count;
     Value **operands = arena_new_array(kernel->arena, Value *, 3 + most);
     Value **yields = arena_new_array(kernel->arena, Value *, most);
-    const Type **types = arena_new_array(kernel->arena, const Type *, most);
     int carried = 0;
     operands[0] = init;
     operands[1] = end;
@@ -185,23 +155,22 @@ static void make_for(Kernel *kernel, const Count *count)
     for (int i = 0; i < most; i++) {
         if (!is_carried(count, i)) continue;
         operands[3 + carried] = operand_list(loop, init)[i];
-        yields[carried] = yielded(count, i, 1);
-        types[carried++] = body->arguments[i]->type;
+        yields[carried++] = yielded(count, i, 1);
     }
-    Op *made = build_op(&builder, OP_for, 3 + carried, operands, carried, types);
-    Value *index =
-        region_add_argument(made->regions[0], init->type, body->arguments[count->counter]->name);
+    Op *made = loop_build(&builder, 3 + carried, operands);
+    Value *const *arguments = made->regions[0]->arguments;
+    arguments[0]->name = body->arguments[count->counter]->name;
     Builder inner = builder_at_end(made->regions[0], loop->span);
     Map now = {0};
     for (int i = 0, at = 0; i < most; i++) {
         Value *was = body->arguments[i];
         if (is_carried(count, i)) {
-            Value *argument = region_add_argument(made->regions[0], was->type, was->name);
-            map_set(kernel->arena, &now, was, argument);
+            arguments[1 + at]->name = was->name;
+            map_set(kernel->arena, &now, was, arguments[1 + at]);
             made->results[at].name = loop->results[i].name;
             value_replace(&loop->results[i], &made->results[at++]);
         }
-        if (i == count->counter) map_set(kernel->arena, &now, was, index);
+        if (i == count->counter) map_set(kernel->arena, &now, was, arguments[0]);
     }
     Op *yield = build_op(&inner, OP_yield, carried, yields, 0, NULL);
     region_move_before(body, yield);
@@ -214,18 +183,16 @@ static void make_for(Kernel *kernel, const Count *count)
     op_erase(loop);
 }
 
-static bool is_while(const Op *op, const void *context)
+static void consider(Op *loop, void *context)
 {
-    (void)context;
-    return op->code == OP_while;
+    PassContext *pass = context;
+    Count count;
+    if (loop->code == OP_while && find_count(loop, analysis_ranges(pass), &count))
+        make_for(pass->kernel, &count);
 }
 
 bool pass_counted_loops(Kernel *kernel, PassContext *context)
 {
-    const OpVec loops = region_list(kernel->arena, kernel->host, is_while, NULL);
-    for (size_t i = 0; i < loops.count; i++) {
-        Count count;
-        if (find_count(loops.data[i], analysis_ranges(context), &count)) make_for(kernel, &count);
-    }
+    region_visit_inner_first(kernel->host, consider, context);
     return true;
 }
