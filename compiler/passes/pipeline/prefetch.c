@@ -68,14 +68,14 @@ static bool is_copied(const Op *load)
  * is gathered, threads copy themselves. */
 static Op *gathered_choice(const Op *gather)
 {
-    const OpUse *use = gather->results[0].uses;
-    Op *choice = use && !use->next ? use->op : NULL;
-    if (!op_attr(gather, ATTR_masked) || !choice || choice->code != OP_select ||
-        operand(choice, condition) != gather->operands[gather->operand_count - 1] ||
-        operand(choice, a) != gather->results || !value_is_zero(operand(choice, b)))
-        return NULL;
-    use = choice->results[0].uses;
-    return use && !use->next && use->op->code == OP_shared_store ? choice : NULL;
+    Op *choice = gather->results[0].use_count == 1 ? gather->results[0].uses->op : NULL;
+    return choice && choice->code == OP_select &&
+                   operand(choice, condition) == scattered_mask(gather) &&
+                   operand(choice, a) == gather->results && value_is_zero(operand(choice, b)) &&
+                   choice->results[0].use_count == 1 &&
+                   choice->results[0].uses->op->code == OP_shared_store
+               ? choice
+               : NULL;
 }
 
 /* Of a tile; or of one element, where it is waited for. */

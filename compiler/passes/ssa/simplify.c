@@ -3,6 +3,7 @@
  * write it, and drops what nobody needs, values that loops carry for nobody included. Runs at every
  * stage; repeats until nothing changes. */
 #include "ir/fold.h"
+#include "passes/analysis/access.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
 #include "passes/ssa/simplify.h"
@@ -111,22 +112,12 @@ static void leave_scope(Simplifier *simplifier, size_t mark)
 
 /* ---- loads ---- */
 
-/* Global memory, or lets others write it: all that has an effect but stores to a tile or an array
- * of the block's own. */
-static bool may_write(const Op *op, const void *context)
-{
-    (void)context;
-    if (!op_has(op, WRITES) || op->region_count) return false;
-    const Value *memory = op_has(op, STORES) && !op_has(op, ATOMIC) ? op_memory(op) : NULL;
-    return !memory || memory->type->kind == TYPE_VIEW;
-}
-
 /* What an iteration writes, those before it have written when it loads; and one that only waits for
  * what others write loads it anew. */
 static void note_writes(Simplifier *simplifier, const Op *op)
 {
-    if (may_write(op, NULL) || op->code == OP_while ||
-        (op->code == OP_for && op_find_within(op, may_write, NULL)))
+    if (op_may_change(op, NULL) || op->code == OP_while ||
+        (op->code == OP_for && op_find_within(op, op_may_change, NULL)))
         simplifier->writes++;
 }
 
