@@ -111,6 +111,7 @@ typedef struct Plan {
     Map stages;         /* ops that have a step -> their stage, and one more */
     Map async;          /* products by wgmma */
     Map derived;        /* ops that wait for a product of their iteration */
+    bool waits;         /* for each product at once */
     bool hands_over;    /* products wait a stage for what threads store for them */
     int count;          /* of stages: 1 or 2 */
     int64_t cycles;     /* of an iteration, by the cost model */

@@ -293,9 +293,11 @@ static int64_t step_ready(const Schedule *schedule, size_t index)
 }
 
 /* Of steps that can come now: a product, that of the earliest stage; what need not wait; what waits
- * least. */
+ * least. Where each product is waited for, the author's order, as sums that are made earlier take
+ * registers for nothing. */
 static int64_t rank_of(const Schedule *schedule, Step step, int64_t ready)
 {
+    if (schedule->plan->waits) return 0;
     if (step.op->code == OP_dot && ready <= schedule->now) return step.stage - STAGES;
     return ready <= schedule->now ? 0 : ready;
 }
@@ -322,7 +324,7 @@ static void place_step(Schedule *schedule, Step step, int64_t ready)
 {
     if (ready > schedule->now) schedule->now = ready;
     int64_t end = schedule->now + latency_of(schedule->plan->pipeline->pass->target, step.op);
-    if (plan_is_async(schedule->plan, step.op)) {
+    if (plan_is_async(schedule->plan, step.op) && !schedule->plan->waits) {
         if (schedule->tensor_core > schedule->now) end += schedule->tensor_core - schedule->now;
         schedule->tensor_core = end;
     } else {
@@ -707,9 +709,22 @@ static const char *choose_stages(Plan *plan)
     return share_registers(pipeline, words_needed(plan, 1));
 }
 
+/* Products that are waited for at once leave the tensor core to other blocks of the multiprocessor.
+ * Where there are such, they cover for copies, too: the gradient of attention with 128 threads a
+ * block takes 1.10 of its time by producers on an H200, with 256, one block at a time, 0.90. */
+static const char *fault_of_waits(const Plan *plan)
+{
+    return plan->waits && runs_beside_others(plan->pipeline)
+               ? "threads have too few registers for products in flight, and other blocks run "
+                 "meanwhile"
+               : NULL;
+}
+
 const char *plan_make(Plan *plan, Pipeline *pipeline)
 {
-    *plan = (Plan){.pipeline = pipeline, .arena = pipeline->pass->arena};
+    *plan = (Plan){.pipeline = pipeline,
+                   .arena = pipeline->pass->arena,
+                   .waits = !target_has(pipeline->pass->target, MAY_FLY)};
     const char *fault = fault_of_body(plan);
     if (!fault) fault = fault_of_warp_specialize(pipeline, NULL);
     if (fault) return fault;
@@ -718,6 +733,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     if (plan->count == 1) find_steps(plan, true);
     find_channels(plan);
     fault = choose_stages(plan);
+    if (!fault) fault = fault_of_waits(plan);
     if (fault) return fault;
     order_steps(plan);
     pipeline->pingpong = gains_by_pingpong(plan);

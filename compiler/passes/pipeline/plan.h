@@ -56,6 +56,9 @@ const char *fault_of_fill(const Pipeline *pipeline);
 const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot);
 /* Whether producers can copy the tile, which lies as the tensor core reads it, before the loop. */
 bool can_copy_once(const Pipeline *pipeline, const MultiBuffer *buffer);
+/* Whether a multiprocessor has room for a second block without producers, whatever its threads
+ * need. */
+bool runs_beside_others(const Pipeline *pipeline);
 /* Divides registers between producers and consumers, which need so many each: NULL, or why
  * producers cost more than they gain. And how many a consumer has then. */
 const char *share_registers(Pipeline *pipeline, int64_t needed);

@@ -7,7 +7,8 @@
  *
  * What a stage makes for the next one, or for the next iteration, the loop carries. A product is
  * begun, and waited for where the first op needs its sums; stages are taken before the first
- * product that reads them, and given back behind the wait for the last. */
+ * product that reads them, and given back behind the wait for the last. Where threads have too few
+ * registers for products in flight, each is waited for at once. */
 #include "passes/pipeline/multi_buffer.h"
 
 #include "passes/analysis/loop.h"
@@ -291,6 +292,7 @@ static void write_step(Writer *writer, Step step)
         op_set_int(made, ATTR_async, 1);
         vec_push(arena_of(writer), &writer->flights,
                  ((Flight){step.op, step.stage, &made->results[0]}));
+        if (writer->plan->waits) wait_for(writer, writer->flights.count);
     } else {
         release_stages(writer, step.op);
     }

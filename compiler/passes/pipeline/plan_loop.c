@@ -267,7 +267,7 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
         return false;
     }
     plan_explain(plan);
-    pipeline->pass->kernel->uses |= plan->count > 1 ? MAY_OVERLAP | MAY_PLAN : MAY_PLAN;
+    pipeline->pass->kernel->uses |= MAY_PLAN | MAY_FLY | (plan->count > 1 ? MAY_OVERLAP : 0);
     plan_persistence(pipeline, plan);
     return true;
 }

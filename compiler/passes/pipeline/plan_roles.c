@@ -519,6 +519,12 @@ static bool does_with_fewer(const Pipeline *pipeline, int blocks)
            (!trips || trips >= COST_LONG_LOOP);
 }
 
+bool runs_beside_others(const Pipeline *pipeline)
+{
+    return blocks_per_sm(pipeline, pipeline->pass->target->registers_per_thread, 0,
+                         bytes_in_use(pipeline, false)) > 1;
+}
+
 const char *share_registers(Pipeline *pipeline, int64_t needed)
 {
     const int64_t beside = bytes_in_use(pipeline, true);
