@@ -1,0 +1,417 @@
+/* merge_blocks.c: two neighbouring blocks that multiply become one of twice the threads, whose tile
+ * is as long again along one dimension; needs and leaves a TYPED kernel in SSA.
+ *
+ * A block of one warpgroup has tiles of 128x128 sums at most. Two that lie side by side copy one
+ * operand twice, and with others beside them on the multiprocessor they have few registers for
+ * producers and little memory for stages each. As one block they copy that operand once, and
+ * products are of twice the columns, for which an instruction reads less shared memory. CUDA's
+ * texts call that thread-block coarsening.
+ *
+ * The block's index may only say where tiles are in memory: at its multiples of their extent. Then
+ * it is known of each tile which of its dimensions goes on in the next block, if any: that of what
+ * is loaded or stored there, of a product's sums that of its operand, and otherwise that of the
+ * tiles it is computed with. That dimension is doubled, and the block's index. */
+#include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
+#include "passes/layout/matrix.h"
+#include "ir/rebuild.h"
+
+#include <string.h>
+
+/* Which dimension of a tile goes on in the next block. */
+enum { UNKNOWN, NONE, FIRST /* and those behind it */ };
+
+typedef struct Merge {
+    Kernel *kernel;
+    const Target *target;
+    FactTable *facts;
+    Arena *arena;
+    Op *launch;
+    Op *dot;
+    int axis; /* of the grid */
+    Map dims; /* values of tiles -> the dimension, as above */
+    bool changed, possible;
+} Merge;
+
+static int dim_of(const Merge *merge, const Value *tile)
+{
+    return (int)(intptr_t)map_get(&merge->dims, tile);
+}
+
+static void set_dim(Merge *merge, const Value *tile, int dim)
+{
+    const int known = dim_of(merge, tile);
+    if (dim == UNKNOWN || known == dim) return;
+    merge->possible &= known == UNKNOWN;
+    merge->changed = true;
+    map_set(merge->arena, &merge->dims, tile, (void *)(intptr_t)dim);
+}
+
+static void tie(Merge *merge, const Value *a, const Value *b)
+{
+    set_dim(merge, a, dim_of(merge, b));
+    set_dim(merge, b, dim_of(merge, a));
+}
+
+/* ---- the block's index ---- */
+
+static ValueAnswer is_index(const Value *value, void *context)
+{
+    const Merge *merge = context;
+    return value->op && value->op->code == OP_block_idx &&
+                   op_int(value->op, ATTR_dim, 0) == merge->axis
+               ? VALUE_FOUND
+               : VALUE_OPERANDS;
+}
+
+static bool knows_block(Merge *merge, const Value *value)
+{
+    return value_finds(value, is_index, merge);
+}
+
+/* What the number grows by from block to block; false: not by the same each time. */
+static bool step_of(Merge *merge, const Value *value, int64_t *step)
+{
+    int64_t other, factor;
+    *step = 0;
+    if (!knows_block(merge, value)) return true;
+    const Op *op = value->op;
+    if (op->code == OP_block_idx) {
+        *step = 1;
+        return true;
+    }
+    if (op->code == OP_cast) return step_of(merge, operand(op, a), step);
+    if (op->code == OP_mul && value_constant(operand(op, b), &factor))
+        return step_of(merge, operand(op, a), &other) &&
+               !__builtin_mul_overflow(other, factor, step);
+    if (op->code == OP_add)
+        return step_of(merge, operand(op, a), step) && step_of(merge, operand(op, b), &other) &&
+               !__builtin_add_overflow(other, *step, step);
+    return false;
+}
+
+static int dim_of_access(Merge *merge, const Access *access)
+{
+    int dim = NONE;
+    for (int d = 0; d < access->rank; d++) {
+        int64_t step;
+        if (!step_of(merge, access->offsets[d], &step)) return UNKNOWN;
+        if (!step) continue;
+        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step) return UNKNOWN;
+        dim = FIRST + access->tile_dim[d];
+    }
+    return dim;
+}
+
+/* ---- what ops do with the dimension ---- */
+
+static void look_at_access(Merge *merge, Op *op)
+{
+    const Access access = access_of(op);
+    const int dim = dim_of_access(merge, &access);
+    const Value *tile = op->code == OP_copy ? operand(op, tile) : access.value;
+    merge->possible &= dim != UNKNOWN && (op->code != OP_copy || tile->op->code == OP_shared_alloc);
+    set_dim(merge, tile, dim);
+}
+
+/* Rows are those of a, columns those of b. What is summed along goes on nowhere. */
+static void look_at_dot(Merge *merge, Op *op)
+{
+    const Value *a = operand(op, a), *b = operand(op, b), *sums = op->results;
+    const int left = dim_of(merge, a), right = dim_of(merge, b), dim = dim_of(merge, sums);
+    merge->possible &= sums->type->rank == 2 && left != FIRST + 1 && right != FIRST &&
+                       (!merge->dot || merge->dot == op);
+    merge->dot = op;
+    tie(merge, operand(op, c), sums);
+    if (left == FIRST || right == FIRST + 1) set_dim(merge, sums, left == FIRST ? left : right);
+    if (dim == UNKNOWN) return;
+    set_dim(merge, a, dim == FIRST ? dim : NONE);
+    set_dim(merge, b, dim == FIRST + 1 ? dim : NONE);
+}
+
+/* Of a transpose, or a view of a shared tile, which has the whole dimension. */
+static void look_at_dims(Merge *merge, const Op *op)
+{
+    const Value *whole = op->code == OP_transpose ? operand(op, a) : operand(op, tile),
+                *result = op->results;
+    const Attr *dims = op_attr(op, ATTR_dims);
+    const int dim = dim_of(merge, whole);
+    bool kept = dim < FIRST;
+    merge->possible &= dims || result->type->rank == whole->type->rank;
+    for (int i = 0; merge->possible && i < result->type->rank; i++) {
+        const int from = dims ? (int)dims->integers[i] : i;
+        const bool grows = dim == FIRST + from || dim_of(merge, result) == FIRST + i;
+        if (!grows) continue;
+        kept = result->type->shape[i] == whole->type->shape[from];
+        set_dim(merge, result, FIRST + i);
+        set_dim(merge, whole, FIRST + from);
+    }
+    merge->possible &= kept;
+    if (dim == NONE || dim_of(merge, result) == NONE) tie(merge, whole, result);
+}
+
+/* What is stretched along the dimension is the same in both blocks. */
+static void look_at_broadcast(Merge *merge, const Op *op)
+{
+    const Value *a = operand(op, a);
+    const int dim = dim_of(merge, op->results);
+    if (dim == NONE || dim == UNKNOWN) {
+        set_dim(merge, a, dim);
+        set_dim(merge, op->results, dim_of(merge, a) == NONE ? UNKNOWN : dim_of(merge, a));
+        return;
+    }
+    set_dim(merge, a, a->type->shape[dim - FIRST] == 1 ? NONE : dim);
+}
+
+/* The dimension of a tile of the other shape with the same elements, if only extents of 1 differ.
+ */
+static int reshaped(Merge *merge, const Type *from, int dim, const Type *to)
+{
+    int at = 0;
+    if (dim < FIRST) return dim;
+    for (int d = 0; d < from->rank; d++) {
+        if (from->shape[d] == 1) continue;
+        while (at < to->rank && to->shape[at] == 1) at++;
+        merge->possible &= at < to->rank && to->shape[at] == from->shape[d];
+        if (!merge->possible) return UNKNOWN;
+        if (d == dim - FIRST) return FIRST + at;
+        at++;
+    }
+    merge->possible = false;
+    return UNKNOWN;
+}
+
+static void look_at_reshape(Merge *merge, const Op *op)
+{
+    const Value *a = operand(op, a), *result = op->results;
+    set_dim(merge, result, reshaped(merge, a->type, dim_of(merge, a), result->type));
+    set_dim(merge, a, reshaped(merge, result->type, dim_of(merge, result), a->type));
+}
+
+/* Sums that go on in the next block are not carried; loops are the same for both. */
+static void look_at_loop(Merge *merge, Op *op)
+{
+    const Region *body = op->regions[0];
+    for (int i = 0; i < op->result_count; i++) {
+        if (op->results[i].type->kind != TYPE_TILE) continue;
+        const Value *sum = &op->results[i];
+        tie(merge, sum, operand_list(op, init)[i]);
+        tie(merge, sum, body->arguments[i + 1]);
+        tie(merge, sum, region_terminator(body)->operands[i]);
+    }
+}
+
+static void look_at_elements(Merge *merge, const Op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_TILE) tie(merge, op->results, op->operands[i]);
+}
+
+static bool is_scalar_work(const Op *op)
+{
+    return op_has(op, PURE) && !op_has(op, COOP) && !op_has(op, PER_THREAD) && !op->region_count &&
+           op->result_count == 1 && op->results[0].type->kind == TYPE_SCALAR;
+}
+
+/* But for where tiles are, no op may know the block, or how many there are. */
+static bool is_blind(Merge *merge, const Op *op)
+{
+    if (op->code == OP_grid_dim) return false;
+    if (op_is_access(op) || op->code == OP_copy || is_scalar_work(op)) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind != TYPE_TILE && knows_block(merge, op->operands[i]))
+            return false;
+    return true;
+}
+
+static void look_at_op(Op *op, void *context)
+{
+    Merge *merge = context;
+    merge->possible &= is_blind(merge, op);
+    if (!merge->possible || is_scalar_work(op)) return;
+    if (op_is_access(op) || op->code == OP_copy) {
+        look_at_access(merge, op);
+        return;
+    }
+    switch (op->code) {
+    case OP_view:
+    case OP_shared_alloc:
+    case OP_splat:
+    case OP_yield: break;
+    case OP_for: look_at_loop(merge, op); break;
+    case OP_shared_load: tie(merge, operand(op, tile), op->results); break;
+    case OP_shared_store: tie(merge, operand(op, tile), operand(op, value)); break;
+    case OP_dot: look_at_dot(merge, op); break;
+    case OP_transpose:
+    case OP_shared_view: look_at_dims(merge, op); break;
+    case OP_broadcast: look_at_broadcast(merge, op); break;
+    case OP_reshape: look_at_reshape(merge, op); break;
+    default:
+        merge->possible &= op_has(op, ELEMENTWISE) && op->results[0].type->kind == TYPE_TILE;
+        if (merge->possible) look_at_elements(merge, op);
+    }
+}
+
+/* ---- whether it is a gain ---- */
+
+static ValueAnswer is_copied(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && value->op->code == OP_shared_load ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* To where the tensor core reads it. */
+static bool is_by_tma(const Merge *merge, Op *copy)
+{
+    const Type *tile = operand(copy, tile)->type;
+    if (tile->rank != 2) return false;
+    const int32_t shape[2] = {(int32_t)tile->shape[0], (int32_t)tile->shape[1]};
+    return !tma_load_fault(
+        merge->facts, copy,
+        layout_panels(merge->kernel->layouts, 2, shape, dtype_bits(tile->dtype)));
+}
+
+static bool are_by_tma(const Merge *merge, const Op *loop)
+{
+    for (Op *op = loop->regions[0]->first; op; op = op_next(op))
+        if (op->code == OP_copy && !is_by_tma(merge, op)) return false;
+    return true;
+}
+
+static int64_t copied_bytes(const Merge *merge, const Op *loop)
+{
+    int64_t bytes = 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
+        if (op->code == OP_copy)
+            bytes += type_bytes(operand(op, tile)->type) *
+                     (dim_of(merge, operand(op, tile)) >= FIRST ? 2 : 1);
+    return bytes;
+}
+
+/* Of the grid, in turns of all multiprocessors, which take as long as a block's sums are many. */
+static bool fills_machine(const Merge *merge)
+{
+    enum { ALL = 100 };
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++) {
+        if (!value_constant(merge->launch->operands[d], &extent) || extent <= 0 ||
+            extent > INT32_MAX || blocks > INT32_MAX || (d == merge->axis && extent % 2))
+            return false;
+        blocks *= extent;
+    }
+    const int64_t count = merge->target->sm_count, turns = (blocks + count - 1) / count,
+                  merged = (blocks / 2 + count - 1) / count;
+    return 2 * merged * COST_MERGED_PERCENT <= turns * ALL;
+}
+
+/* A pipelined loop of one product by wgmma, whose sums are as many as a warpgroup's threads hold
+ * beside what they compute with. */
+static bool is_gain(Merge *merge)
+{
+    const Op *loop = merge->dot ? op_enclosing(merge->dot, OP_for) : NULL;
+    if (!loop || loop->parent != launch_region(merge->launch) || op_int(loop, ATTR_stages, 0) < 2 ||
+        dim_of(merge, merge->dot->results) < FIRST)
+        return false;
+    const Type *sums = merge->dot->results[0].type;
+    const int dim = dim_of(merge, merge->dot->results) - FIRST;
+    return launch_threads(merge->launch).count == WARPGROUP_SIZE &&
+           type_elements(sums) == (int64_t)COST_MERGED_SUMS * WARPGROUP_SIZE &&
+           sums->shape[dim] * 2 <= COST_MERGED_EXTENT &&
+           wgmma_fits(merge->kernel, merge->target, merge->dot) &&
+           value_finds(operand(merge->dot, a), is_copied, NULL) && are_by_tma(merge, loop) &&
+           copied_bytes(merge, loop) * COST_STAGES_ENOUGH <=
+               merge->target->shared_bytes - COST_SHARED_MARGIN_SPLIT &&
+           fills_machine(merge);
+}
+
+static bool has_plain_launch(const Op *launch)
+{
+    for (int i = 0; i < launch->attr_count; i++) {
+        const AttrKey key = launch->attrs[i].key;
+        if (key != ATTR_warps && key != ATTR_panel && key != ATTR_rasterize) return false;
+    }
+    return true;
+}
+
+static bool can_merge(Merge *merge)
+{
+    merge->dims = (Map){0};
+    merge->dot = NULL;
+    merge->possible = merge->changed = true;
+    while (merge->possible && merge->changed) {
+        merge->changed = false;
+        region_visit(launch_region(merge->launch), look_at_op, merge);
+    }
+    return merge->possible && is_gain(merge);
+}
+
+/* ---- the block of two ---- */
+
+static void lengthen(Merge *merge, Value *value)
+{
+    const int dim = dim_of(merge, value) - FIRST;
+    const Type *type = value->type;
+    int64_t shape[TYPE_RANK];
+    if (dim < 0) return;
+    memcpy(shape, type->shape, (size_t)type->rank * sizeof *shape);
+    shape[dim] *= 2;
+    value->type = type->kind == TYPE_TILE
+                      ? type_tile(merge->kernel->types, type->dtype, type->rank, shape, NULL)
+                      : type_shared(merge->kernel->types, type->dtype, type->rank, shape, NULL);
+}
+
+static void lengthen_results(Op *op, void *context)
+{
+    for (int i = 0; i < op->result_count; i++) lengthen(context, &op->results[i]);
+    for (int r = 0; r < op->region_count; r++)
+        for (int i = 0; i < op->regions[r]->argument_count; i++)
+            lengthen(context, op->regions[r]->arguments[i]);
+}
+
+static void merge_blocks(Merge *merge)
+{
+    Op *launch = merge->launch, *rest = launch_region(launch)->first;
+    Builder host = builder_before(launch), builder = builder_before(rest);
+    Value *indices[2] = {NULL, NULL}, *grid = launch->operands[merge->axis];
+    int64_t extent = 0;
+    CHECK(value_constant(grid, &extent));
+    kernel_remark(merge->kernel, launch->span,
+                  "two blocks along %c are one of %d threads: they copy one operand once",
+                  "xy"[merge->axis], 2 * launch_threads(launch).count);
+    region_visit(launch_region(launch), lengthen_results, merge);
+    indices[merge->axis] =
+        build2(&builder, OP_mul, build_of_grid(&builder, OP_block_idx, merge->axis),
+               build_const(&builder, DTYPE_i32, 2));
+    ops_rename_blocks(rest, indices);
+    op_set_operand(launch, merge->axis, build_const(&host, grid->type->dtype, extent / 2));
+    op_set_int(launch, ATTR_warps, 2 * op_int(launch, ATTR_warps, 0));
+}
+
+/* Columns first: an instruction has up to 256 of them. */
+static bool try_axes(Merge *merge)
+{
+    int best = -1;
+    for (merge->axis = 0; merge->axis < 2; merge->axis++)
+        if (can_merge(merge) && (best < 0 || dim_of(merge, merge->dot->results) == FIRST + 1))
+            best = merge->axis;
+    merge->axis = best;
+    return best >= 0 && can_merge(merge);
+}
+
+bool pass_merge_blocks(Kernel *kernel, PassContext *context)
+{
+    const Target *target = context->target;
+    if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA)) return true;
+    for (Op *op = kernel->host->first; op; op = op->next) {
+        if (op->code != OP_launch || !has_plain_launch(op)) continue;
+        Merge merge = {.kernel = kernel,
+                       .target = target,
+                       .facts = analysis_ranges(context),
+                       .arena = context->arena,
+                       .launch = op};
+        if (!try_axes(&merge)) continue;
+        merge_blocks(&merge);
+        analysis_invalidate(context);
+    }
+    return true;
+}
