@@ -1,11 +1,12 @@
-/* merge_blocks.c: two neighbouring blocks that multiply become one of twice the threads, whose tile
- * is as long again along one dimension; needs and leaves a TYPED kernel in SSA.
+/* merge_blocks.c: two neighbouring blocks that multiply become one, whose tile is as long again
+ * along one dimension, and again, up to what two warpgroups hold of sums; needs and leaves a TYPED
+ * kernel in SSA.
  *
  * A block of one warpgroup has tiles of 128x128 sums at most. Two that lie side by side copy one
  * operand twice, and with others beside them on the multiprocessor they have few registers for
  * producers and little memory for stages each. As one block they copy that operand once, and
  * products are of twice the columns, for which an instruction reads less shared memory. CUDA's
- * texts call that thread-block coarsening.
+ * texts call that thread-block coarsening. Threads hold more sums each, or are twice as many.
  *
  * The block's index may only say where tiles are in memory: at its multiples of their extent. Then
  * it is known of each tile which of its dimensions goes on in the next block, if any: that of what
@@ -254,12 +255,6 @@ static void look_at_op(Op *op, void *context)
 
 /* ---- whether it is a gain ---- */
 
-static ValueAnswer is_copied(const Value *value, void *context)
-{
-    (void)context;
-    return value->op && value->op->code == OP_shared_load ? VALUE_FOUND : VALUE_OPERANDS;
-}
-
 /* To where the tensor core reads it. */
 static bool is_by_tma(const Merge *merge, Op *copy)
 {
@@ -304,21 +299,35 @@ static bool fills_machine(const Merge *merge)
     return 2 * merged * COST_MERGED_PERCENT <= turns * ALL;
 }
 
-/* A pipelined loop of one product by wgmma, whose sums are as many as a warpgroup's threads hold
- * beside what they compute with. */
-static bool is_gain(Merge *merge)
+/* A pipelined loop that does nothing but multiply what it copies. */
+static bool is_plain_loop(const Op *loop)
+{
+    if (op_int(loop, ATTR_stages, 0) < 2) return false;
+    for (const Op *op = loop->regions[0]->first; op; op = op_next(op))
+        if (op->code != OP_copy && op->code != OP_shared_load && op->code != OP_shared_view &&
+            op->code != OP_transpose && op->code != OP_dot && op->code != OP_yield &&
+            !is_scalar_work(op))
+            return false;
+    return true;
+}
+
+/* Threads hold more sums each, or there are twice as many. */
+static bool has_registers(const Merge *merge)
+{
+    const Type *sums = merge->dot->results[0].type;
+    const int threads = launch_threads(merge->launch).count;
+    return threads <= COST_MERGED_THREADS &&
+           2 * type_elements(sums) <= (int64_t)COST_MERGED_SUMS * COST_MERGED_THREADS &&
+           type_elements(sums) <= (int64_t)COST_MERGED_SUMS * threads &&
+           sums->shape[dim_of(merge, merge->dot->results) - FIRST] * 2 <= COST_MERGED_EXTENT;
+}
+
+static bool is_gain(const Merge *merge)
 {
     const Op *loop = merge->dot ? op_enclosing(merge->dot, OP_for) : NULL;
-    if (!loop || loop->parent != launch_region(merge->launch) || op_int(loop, ATTR_stages, 0) < 2 ||
-        dim_of(merge, merge->dot->results) < FIRST)
-        return false;
-    const Type *sums = merge->dot->results[0].type;
-    const int dim = dim_of(merge, merge->dot->results) - FIRST;
-    return launch_threads(merge->launch).count == WARPGROUP_SIZE &&
-           type_elements(sums) == (int64_t)COST_MERGED_SUMS * WARPGROUP_SIZE &&
-           sums->shape[dim] * 2 <= COST_MERGED_EXTENT &&
-           wgmma_fits(merge->kernel, merge->target, merge->dot) &&
-           value_finds(operand(merge->dot, a), is_copied, NULL) && are_by_tma(merge, loop) &&
+    return loop && loop->parent == launch_region(merge->launch) && is_plain_loop(loop) &&
+           dim_of(merge, merge->dot->results) >= FIRST && has_registers(merge) &&
+           wgmma_fits(merge->kernel, merge->target, merge->dot) && are_by_tma(merge, loop) &&
            copied_bytes(merge, loop) * COST_STAGES_ENOUGH <=
                merge->target->shared_bytes - COST_SHARED_MARGIN_SPLIT &&
            fills_machine(merge);
@@ -375,16 +384,19 @@ static void merge_blocks(Merge *merge)
     Value *indices[2] = {NULL, NULL}, *grid = launch->operands[merge->axis];
     int64_t extent = 0;
     CHECK(value_constant(grid, &extent));
+    const int threads = launch_threads(launch).count;
+    const bool twice =
+        type_elements(merge->dot->results[0].type) > (int64_t)COST_MERGED_SUMS / 2 * threads;
     kernel_remark(merge->kernel, launch->span,
                   "two blocks along %c are one of %d threads: they copy one operand once",
-                  "xy"[merge->axis], 2 * launch_threads(launch).count);
+                  "xy"[merge->axis], twice ? 2 * threads : threads);
     region_visit(launch_region(launch), lengthen_results, merge);
     indices[merge->axis] =
         build2(&builder, OP_mul, build_of_grid(&builder, OP_block_idx, merge->axis),
                build_const(&builder, DTYPE_i32, 2));
     ops_rename_blocks(rest, indices);
     op_set_operand(launch, merge->axis, build_const(&host, grid->type->dtype, extent / 2));
-    op_set_int(launch, ATTR_warps, 2 * op_int(launch, ATTR_warps, 0));
+    if (twice) op_set_int(launch, ATTR_warps, 2 * op_int(launch, ATTR_warps, 0));
 }
 
 /* Columns first: an instruction has up to 256 of them. */
@@ -398,20 +410,24 @@ static bool try_axes(Merge *merge)
     return best >= 0 && can_merge(merge);
 }
 
+static bool merge_neighbours(Kernel *kernel, PassContext *context, Op *launch)
+{
+    Merge merge = {.kernel = kernel,
+                   .target = context->target,
+                   .facts = analysis_ranges(context),
+                   .arena = context->arena,
+                   .launch = launch};
+    if (!has_plain_launch(launch) || !try_axes(&merge)) return false;
+    merge_blocks(&merge);
+    analysis_invalidate(context);
+    return true;
+}
+
 bool pass_merge_blocks(Kernel *kernel, PassContext *context)
 {
-    const Target *target = context->target;
-    if (!target_has(target, HAS_TMA) || !target_has(target, HAS_WGMMA)) return true;
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch || !has_plain_launch(op)) continue;
-        Merge merge = {.kernel = kernel,
-                       .target = target,
-                       .facts = analysis_ranges(context),
-                       .arena = context->arena,
-                       .launch = op};
-        if (!try_axes(&merge)) continue;
-        merge_blocks(&merge);
-        analysis_invalidate(context);
-    }
+    if (!target_has(context->target, HAS_TMA) || !target_has(context->target, HAS_WGMMA))
+        return true;
+    for (Op *op = kernel->host->first; op; op = op->next)
+        while (op->code == OP_launch && merge_neighbours(kernel, context, op)) continue;
     return true;
 }

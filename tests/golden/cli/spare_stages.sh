@@ -1,5 +1,5 @@
 # A product whose registers leave its block alone on a multiprocessor has as many stages as hide the copies' latency, if there is memory: more than
-# the text asks for by steps of 32 and of 64, no more by steps of 128. Where a second block has registers, it has what the text says.
+# the text asks for by steps of 32 and of 64, no more by steps of 128. Blocks of fewer sums are merged first (passes/layout/merge_blocks.c).
 cd $TMP
 cat > product.tile <<'END'
 import tilelang
