@@ -52,9 +52,10 @@ static int number_of_use(const Alive *alive, const Op *op, const Region *region)
 }
 
 /* Threads take what goes from one elementwise op to the next, by way of branches, too, or to a
- * store, an element at a time. */
+ * store, an element at a time; and what they gather from global memory. */
 static bool takes_elements(const Op *op)
 {
+    if (op->code == OP_gather) return operand(op, memory)->type->kind == TYPE_VIEW;
     if (op->code == OP_yield) return op->parent->parent->code == OP_if;
     if (op->code != OP_if) return op_has(op, STORES) || (op_has(op, PURE) && !op_has(op, COOP));
     for (int i = 0; i < op->region_count; i++)
