@@ -538,8 +538,11 @@ bool rule_shared_load(const Check *check)
 
 bool rule_shared_store(const Check *check)
 {
+    const Value *condition = operand_given(check->op, condition);
     return same_elements(check, operand_type(check, value)) &&
-           check_row_parts(check, operand_type(check, value)->layout);
+           check_row_parts(check, operand_type(check, value)->layout) &&
+           require(check, !condition || condition->type->dtype == DTYPE_b1,
+                   "the condition is no b1");
 }
 
 /* ---- elements ---- */

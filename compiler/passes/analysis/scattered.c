@@ -27,6 +27,39 @@ int scattered_first(const Op *op)
     return op->operand_count - operand(op, memory)->type->rank - (scattered_mask(op) != NULL);
 }
 
+/* ---- gathered to shared memory ---- */
+
+Op *gather_choice(const Op *gather)
+{
+    Op *choice = gather->results[0].use_count == 1 ? gather->results[0].uses->op : NULL;
+    return choice && choice->code == OP_select &&
+                   operand(choice, condition) == scattered_mask(gather) &&
+                   operand(choice, a) == gather->results && value_is_zero(operand(choice, b)) &&
+                   choice->results[0].use_count == 1 &&
+                   choice->results[0].uses->op->code == OP_shared_store
+               ? choice
+               : NULL;
+}
+
+Op *gather_stored(const Op *store)
+{
+    Op *op = operand(store, value)->op;
+    if (op && op->code == OP_select) {
+        Op *gather = operand(op, a)->op;
+        op = gather && gather->code == OP_gather && gather_choice(gather) == op ? gather : NULL;
+    }
+    return op && op->code == OP_gather && op->results[0].use_count == 1 &&
+                   operand(op, memory)->type->kind == TYPE_VIEW
+               ? op
+               : NULL;
+}
+
+bool op_begins_copy(const Op *op)
+{
+    return op->code == OP_copy_async ||
+           (op->code == OP_shared_store && op_attr(op, ATTR_async) != NULL);
+}
+
 /* ---- how wide ---- */
 
 /* A tile along its last dimension: the coordinate `step` times, 0 or 1, and what does not change,

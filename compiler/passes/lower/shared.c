@@ -492,7 +492,9 @@ void lower_shared_store(Lower *lower, Op *op)
     const int replicas = layout_register_replicas(layout);
     Ldmatrix how;
     /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
-    if (!shared_rank(operand(op, tile)) && !replicas && !layout_replica_mask(layout) &&
+    const bool begins = op_begins_copy(op);
+    if (!begins && !operand_given(op, condition) && !shared_rank(operand(op, tile)) && !replicas &&
+        !layout_replica_mask(layout) &&
         (op_attr(op, ATTR_tma) ||
          is_read_by_others(shared_root(operand(op, tile))->results, layout)) &&
         find_matrices(lower, HAS_STMATRIX, &access, operand(op, tile), &how)) {
@@ -500,10 +502,12 @@ void lower_shared_store(Lower *lower, Op *op)
         return;
     }
     narrow_for_padding(&access);
-    const bool may_copy = is_copied_at_once(lower, op);
+    const bool may_copy = begins || is_copied_at_once(lower, op);
+    Value *condition = operand_given(op, condition);
     bool copies = false;
+    if (condition) condition = lower_scalar(lower, condition);
     for (int reg = 0; reg < layout_registers(layout); reg += access.vector) {
-        Value *predicate = address_not_replica(lower, layout);
+        Value *predicate = address_and(lower, address_not_replica(lower, layout), condition);
         if (reg & replicas ||
             coordinates_padding(lower, &access.coordinates, reg, &predicate) == PADDING_ALL)
             continue;
@@ -514,5 +518,5 @@ void lower_shared_store(Lower *lower, Op *op)
         if (!copied)
             memory_write(lower, pointer, predicate, access.dtype, access.vector, registers + reg);
     }
-    if (copies) build_op(&lower->at, OP_copy_wait, 0, NULL, 0, NULL);
+    if (copies && !begins) build_op(&lower->at, OP_copy_wait, 0, NULL, 0, NULL);
 }

@@ -32,7 +32,7 @@ static void look_at(Loop *loop, const Op *op)
     loop->takes |= op->code == OP_consumer_wait;
     loop->fills |= op->code == OP_producer_commit || op->code == OP_producer_acquire;
     loop->by_tma |= op->code == OP_consumer_wait && op_attr(op, ATTR_tma);
-    loop->copies |= op->code == OP_copy_async;
+    loop->copies |= op_begins_copy(op);
     if (op->code == OP_copy_wait) loop->waits = op_int(op, ATTR_count, 0);
 }
 

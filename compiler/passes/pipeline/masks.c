@@ -11,6 +11,7 @@
  * run time may wrap, no iteration is taken for one of those.
  *
  * Needs SSA, and loops as the passes before leave them; leaves a TYPED kernel. */
+#include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/analysis/ranges.h"
@@ -360,7 +361,7 @@ static const char *fault_of_loop(const Op *loop)
     int64_t step;
     for (const Op *op = loop->regions[0]->first; op; op = op_next(op)) {
         if (op->region_count) return "a branch is in it";
-        if (op->code == OP_copy_async || op->code == OP_copy_wait)
+        if (op_begins_copy(op) || op->code == OP_copy_wait)
             return "its copies in flight are counted by its iterations";
     }
     if (loop_is_short(loop)) return "it has few iterations";

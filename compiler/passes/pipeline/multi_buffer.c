@@ -14,6 +14,10 @@
  * begins: then copies are one iteration less ahead, and that of iteration k - 2 is waited for
  * first.
  *
+ * What threads gather, 16 bytes side by side each, and store to such a tile as a whole is copied
+ * like that, too: the gather and what it takes its indices from are made again for the iteration
+ * ahead, and the store begins copies.
+ *
  * A group is committed whether anything was copied or not, so that the count of those in flight
  * always says the same. The barrier that shows what was copied to the other threads also says that
  * they have done with iteration k - 1: sync places one. */
@@ -183,11 +187,24 @@ void multi_buffer_drop_tiles(const Pipeline *pipeline)
     }
 }
 
+/* What is gathered to stages now, and where from. */
+static void drop_gathered(const Pipeline *pipeline)
+{
+    if (!multi_buffer_gathers(pipeline)) return;
+    for (Op *op = pipeline->loop->regions[0]->last, *before; op; op = before) {
+        before = op->previous;
+        const bool computes = (op_has(op, PURE) && !op_has(op, ALIAS)) || op->code == OP_gather ||
+                              op->code == OP_load;
+        if (computes && op->result_count == 1 && !op->results[0].use_count) op_erase(op);
+    }
+}
+
 void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
 {
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         move_buffer(pipeline, &pipeline->buffers.data[i], arguments);
     for (size_t i = 0; i < pipeline->buffers.count; i++) op_erase(pipeline->buffers.data[i].copy);
+    drop_gathered(pipeline);
     multi_buffer_drop_tiles(pipeline);
 }
 
@@ -226,6 +243,39 @@ static int distance_of(const Pipeline *pipeline)
     return pipeline->stages - (pipeline->open ? 2 : 1);
 }
 
+/* What tells where elements are is loaded of iterations that there are not, too: what was proved of
+ * its bounds does not hold there. */
+static void check_loads(Op *first, const Op *last)
+{
+    for (Op *op = first; op != last; op = op->next) {
+        int64_t checks[TYPE_RANK];
+        if (op->code != OP_load) continue;
+        const int rank = operand(op, view)->type->rank;
+        for (int i = 0; i < rank; i++) checks[i] = BOUND_LOW | BOUND_HIGH;
+        op_set_ints(op, ATTR_bounds, rank, checks);
+    }
+}
+
+/* Elements to their places in the stage, as far as the iteration exists. */
+static void copy_gathered(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
+                          Value *stage, Value *exists, Map *map)
+{
+    const Op *gather = buffer->gather;
+    const Region *region = pipeline->loop->regions[0];
+    builder->span = gather->span;
+    Op *before = builder->before->previous;
+    for (int i = 0; i < gather->operand_count; i++)
+        value_copy_slice(builder, gather->operands[i], region, map);
+    Op *made = op_clone(builder, gather, map);
+    check_loads(before ? before->next : made->parent->first, made);
+    builder->span = buffer->copy->span;
+    Value *operands[3] = {multi_buffer_stage(pipeline, builder, buffer, stage), made->results,
+                          exists};
+    Op *begun = build_op(builder, OP_shared_store, 3, operands, 0, NULL);
+    op_set_int(begun, ATTR_async, 1);
+    op_set_int(begun, ATTR_stages, pipeline->stages);
+}
+
 Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                       Value *const filled[2], Value *which, const Region *region, Map *map)
 {
@@ -254,9 +304,14 @@ static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *st
                            Map *map)
 {
     const Span span = builder->span;
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        multi_buffer_copy(pipeline, builder, &pipeline->buffers.data[i],
-                          (Value *const[2]){NULL, stage}, exists, pipeline->loop->regions[0], map);
+    for (size_t i = 0; i < pipeline->buffers.count; i++) {
+        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+        if (buffer->gather)
+            copy_gathered(pipeline, builder, buffer, stage, exists, map);
+        else
+            multi_buffer_copy(pipeline, builder, buffer, (Value *const[2]){NULL, stage}, exists,
+                              pipeline->loop->regions[0], map);
+    }
     builder->span = span;
     build_op(builder, OP_copy_commit, 0, NULL, 0, NULL);
 }
@@ -355,8 +410,8 @@ static void pipeline_loop(Op *op, void *context)
         .pass = pass, .loop = op, .stages = (int)stages, .nested = op->parent != pass->launch};
     Plan plan = {.pipeline = &pipeline};
     plan_find_buffers(&pipeline);
+    plan_stages(&pipeline);
     if (!pipeline.buffers.count) return;
-    plan_fit_stages(&pipeline);
     analysis_invalidate(pass->context);
     plan_loop(&pipeline, &plan);
     if (pipeline.filling > FILLED_BY_TMA)

@@ -10,6 +10,7 @@
 /* A tile that is copied ahead. */
 typedef struct MultiBuffer {
     Op *copy, *alloc;
+    Op *gather;     /* what `copy`, a store, writes is gathered; NULL: it is a copy */
     Value *stages;  /* the multi-buffer */
     bool is_shared; /* the tile is used outside of the loop, too */
     bool is_plain;  /* of those that TMA copies: threads read along its rows */
@@ -180,6 +181,8 @@ void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *sta
  * are its iterations'. */
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
                         Value *arguments[STAGE_VALUES]);
+/* Some of the stages are filled by gathers, whose elements threads copy. */
+bool multi_buffer_gathers(const Pipeline *pipeline);
 /* Uses of the multi-buffers' tiles become uses of stages. */
 void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES]);
 /* The tiles, and names of their parts, where the stages stand for them everywhere. */

@@ -23,6 +23,8 @@ bool plan_copies_by_threads(const Pass *pass, const Op *copy);
 
 /* ---- plan_loop.c: what is done for the loop that has them ---- */
 
+/* How many stages, and whether tiles that are gathered have some. */
+void plan_stages(Pipeline *pipeline);
 /* Into the pipeline; of a loop of several products into `plan`, too. */
 void plan_loop(Pipeline *pipeline, Plan *plan);
 

@@ -1,7 +1,8 @@
 /* plan_buffers.c: which tiles a loop copies ahead, and by what; and by what other copies are made.
  *
  * A tile is made a multi-buffer where its copy is all that writes it in the loop, comes before what
- * reads it, and goes by the loop's variable and by what is known before the loop. */
+ * reads it, and goes by the loop's variable and by what is known before the loop. So is one that a
+ * gather fills, whose indices may be read from memory that the launch does not write. */
 #include "passes/pipeline/plan.h"
 
 #include "passes/analysis/context.h"
@@ -144,6 +145,68 @@ static void consider_copy(Pipeline *pipeline, Op *copy)
     vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
 }
 
+/* ---- tiles that are gathered ---- */
+
+/* Read from memory that stays as it is, and anywhere: of an iteration that there is not, too. */
+static bool is_steady_tile(const Pass *pass, const Op *op)
+{
+    return (op->code == OP_load || op->code == OP_gather) && !op_attr(op, ATTR_watched) &&
+           op_memory(op)->type->kind == TYPE_VIEW && !written_has(&pass->written, op_memory(op));
+}
+
+static ValueAnswer is_unforeseen_index(const Value *value, void *context)
+{
+    const Pipeline *pipeline = context;
+    const Op *op = value->op;
+    return op && op->parent == pipeline->loop->regions[0] && is_steady_tile(pipeline->pass, op)
+               ? VALUE_OPERANDS
+               : is_unforeseen(value, context);
+}
+
+/* Each thread copies 16 bytes at a time, by cp.async. */
+static bool is_gathered_wide(const Pipeline *pipeline, Op *gather)
+{
+    const Pass *pass = pipeline->pass;
+    const Type *tile = gather->results[0].type;
+    const int64_t each = type_elements(tile) / op_threads(gather).count;
+    const int most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
+    return dtype_memory_bits(tile->dtype) == dtype_bits(tile->dtype) && each >= most &&
+           scattered_vector(analysis_ranges(pass->context), pass->target, gather, most) == most;
+}
+
+/* What is gathered as a whole, from where is known before the iteration, and goes to a tile that
+ * each iteration writes once before it reads it. */
+static Op *gather_ahead(const Pipeline *pipeline, const Op *store)
+{
+    bool is_shared = false;
+    Op *gather = store->code == OP_shared_store && !store->attr_count ? gather_stored(store) : NULL;
+    if (!gather || pipeline->stages < 2 || gather->parent != store->parent ||
+        !target_has(pipeline->pass->target, HAS_CP_ASYNC) ||
+        operand(store, tile)->op->code != OP_shared_alloc ||
+        operand(store, tile)->type->rank == TYPE_RANK ||
+        type_elements(operand(store, tile)->type) > TILE_LIMIT / pipeline->stages ||
+        value_finds(gather->results, is_unforeseen_index, (Pipeline *)(uintptr_t)pipeline) ||
+        fault_in_loop(pipeline, store) || fault_outside(pipeline, store, &is_shared) || is_shared ||
+        !is_gathered_wide(pipeline, gather))
+        return NULL;
+    return gather;
+}
+
+static void consider_gathered(Pipeline *pipeline, Op *store)
+{
+    Op *gather = gather_ahead(pipeline, store);
+    if (!gather) return;
+    const MultiBuffer buffer = {.copy = store, .alloc = operand(store, tile)->op, .gather = gather};
+    vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
+}
+
+bool multi_buffer_gathers(const Pipeline *pipeline)
+{
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].gather) return true;
+    return false;
+}
+
 static void find_conditional(Op *op, void *context)
 {
     const Pipeline *pipeline = context;
@@ -157,7 +220,7 @@ void plan_find_buffers(Pipeline *pipeline)
     Region *body = pipeline->loop->regions[0];
     const bool own_groups = region_has(body, OP_copy_async) || region_has(body, OP_copy_commit) ||
                             region_has(body, OP_copy_wait);
-    if (own_groups || !region_has(body, OP_copy)) {
+    if (own_groups || !(region_has(body, OP_copy) || region_has(body, OP_gather))) {
         /* an inner loop's, or the author's: their count would not be right */
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "a loop not multi-buffered, though it asks for stages: %s",
@@ -168,8 +231,10 @@ void plan_find_buffers(Pipeline *pipeline)
     pipeline->uses =
         region_list(pipeline->pass->arena, pipeline->pass->launch, has_shared_operand, NULL);
     region_visit(body, find_conditional, pipeline);
-    for (Op *op = body->first; op; op = op_next(op))
+    for (Op *op = body->first; op; op = op_next(op)) {
         if (op->code == OP_copy) consider_copy(pipeline, op);
+        consider_gathered(pipeline, op);
+    }
 }
 
 /* ---- how many stages ---- */
@@ -243,6 +308,7 @@ static const char *fault_of_tma(const Pipeline *pipeline, const MultiBuffer *buf
 {
     const Type *tile = operand(buffer->copy, tile)->type;
     if (!target_has(pipeline->pass->target, HAS_TMA)) return "the architecture has none";
+    if (buffer->gather) return "its elements are gathered";
     if (multi_buffer_bytes(pipeline) >= MBARRIER_BYTES)
         return "a stage has more bytes than mbarriers count";
     if (tile->rank == 1 && type_bytes(tile) % TMA_ALIGN)

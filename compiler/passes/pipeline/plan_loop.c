@@ -27,13 +27,37 @@ static bool prepares(const Op *op)
     return op_has(op, ELEM) && op->results[0].type->kind == TYPE_TILE;
 }
 
+/* The buffer's store, if it is gathered. */
+static bool stores_gathered(const Pipeline *pipeline, const Op *op)
+{
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (pipeline->buffers.data[i].gather && pipeline->buffers.data[i].copy == op) return true;
+    return false;
+}
+
+/* Ops of the body that make what is gathered to stages, or where that is, and nothing else. */
+static Map note_gathering(const Pipeline *pipeline)
+{
+    Map gathering = {0};
+    if (!multi_buffer_gathers(pipeline)) return gathering;
+    for (Op *op = pipeline->loop->regions[0]->last; op; op = op->previous) {
+        bool is = op->result_count == 1 && op->results[0].use_count > 0;
+        for (const OpUse *use = is ? op->results[0].uses : NULL; use && is; use = use->next)
+            is = map_has(&gathering, use->op);
+        if (is || stores_gathered(pipeline, op)) map_set(pipeline->pass->arena, &gathering, op, op);
+    }
+    return gathering;
+}
+
 /* The only dot of a body that does nothing else with tiles but to prepare operands, element by
  * element. While it is in flight its sums must stay in their registers, which more work, or copies
  * by the element, would need. */
 static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
 {
     Op *dot = NULL;
+    const Map gathering = note_gathering(pipeline);
     for (Op *op = pipeline->loop->regions[0]->first; op; op = op_next(op)) {
+        if (map_has(&gathering, op)) continue;
         const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
         if (op->region_count) return NULL;
         if (op->code == OP_copy) {
@@ -383,7 +407,8 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
     Op *any = stages_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
     const bool splits = dot && plan_wgmma(pipeline, dot);
     if (splits) return FILLED_BY_PRODUCERS;
-    if (!any && plan_products(pipeline, plan)) return FILLED_BY_PLAN;
+    if (!any && !multi_buffer_gathers(pipeline) && plan_products(pipeline, plan))
+        return FILLED_BY_PLAN;
     if (loop_trips(pipeline->loop) == 1) return FILLED_BY_NOBODY; /* nothing is ahead of it */
     const char *fault = dot ? fault_of_fill(pipeline) : fault_of_threads(pipeline, any);
     if (!fault) return FILLED_BY_TMA;
@@ -413,6 +438,39 @@ static void plan_once(const Pipeline *pipeline)
     once->channels.capacity = 0;
     once->once = NULL;
     use_one_channel(once);
+}
+
+static void drop_gathered(Pipeline *pipeline)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (!pipeline->buffers.data[i].gather)
+            pipeline->buffers.data[kept++] = pipeline->buffers.data[i];
+    pipeline->buffers.count = kept;
+}
+
+/* Threads fill the stages of what they gather, and then all of the loop's. They do so where that is
+ * all that it copies, or its only work is a product: another loop had better go by a plan, whose
+ * threads gather an iteration ahead into registers. */
+static bool may_gather(const Pipeline *pipeline)
+{
+    const Op *dot = stages_dot(pipeline);
+    if (dot) return dot_has_instruction(dot, pipeline->pass->target);
+    for (size_t i = 0; i < pipeline->buffers.count; i++)
+        if (!pipeline->buffers.data[i].gather) return false;
+    return true;
+}
+
+void plan_stages(Pipeline *pipeline)
+{
+    const int asked = pipeline->stages;
+    if (multi_buffer_gathers(pipeline) && !may_gather(pipeline)) drop_gathered(pipeline);
+    if (!pipeline->buffers.count) return;
+    plan_fit_stages(pipeline);
+    if (pipeline->stages > 1 || !multi_buffer_gathers(pipeline)) return;
+    pipeline->stages = asked;
+    drop_gathered(pipeline);
+    if (pipeline->buffers.count) plan_fit_stages(pipeline);
 }
 
 void plan_loop(Pipeline *pipeline, Plan *plan)

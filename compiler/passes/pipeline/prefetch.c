@@ -63,28 +63,14 @@ static bool is_copied(const Op *load)
     return false;
 }
 
-/* What chooses between the gathered elements and zeros by the condition that they are gathered
- * under, and so is the same, on its way to shared memory; NULL: there is none. What is stored as it
- * is gathered, threads copy themselves. */
-static Op *gathered_choice(const Op *gather)
-{
-    Op *choice = gather->results[0].use_count == 1 ? gather->results[0].uses->op : NULL;
-    return choice && choice->code == OP_select &&
-                   operand(choice, condition) == scattered_mask(gather) &&
-                   operand(choice, a) == gather->results && value_is_zero(operand(choice, b)) &&
-                   choice->results[0].use_count == 1 &&
-                   choice->results[0].uses->op->code == OP_shared_store
-               ? choice
-               : NULL;
-}
-
-/* Of a tile; or of one element, where it is waited for. */
+/* Of a tile; or of one element, where it is waited for. What is stored as it is gathered, threads
+ * copy themselves. */
 static bool is_load(const Op *op, bool with_elements)
 {
     if (op->code == OP_load) return true;
     const bool single = op->code == OP_element_load || op->code == OP_gather;
     if (!single || !with_elements || operand(op, memory)->type->kind != TYPE_VIEW) return false;
-    return op->code == OP_gather ? gathered_choice(op) != NULL : !is_copied(op);
+    return op->code == OP_gather ? gather_choice(op) != NULL : !is_copied(op);
 }
 
 /* Products would wait for elements, and so would copies of rows that these tell. */
@@ -507,7 +493,7 @@ static void drop_choices(const Prefetch *prefetch)
 {
     for (size_t i = 0; i < prefetch->loads.count; i++) {
         Op *load = prefetch->loads.data[i];
-        Op *choice = load->code == OP_gather ? gathered_choice(load) : NULL;
+        Op *choice = load->code == OP_gather ? gather_choice(load) : NULL;
         if (!choice) continue;
         value_replace(choice->results, load->results);
         op_erase(choice);

@@ -68,7 +68,7 @@ static const Value *tile_used(const Op *op, int operand)
  * for, if nobody does before. */
 static bool is_left_open(const Op *op)
 {
-    return (op->code == OP_copy_async && !op_attr(op, ATTR_stages)) || op->code == OP_tma_store;
+    return (op_begins_copy(op) && !op_attr(op, ATTR_stages)) || op->code == OP_tma_store;
 }
 
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
@@ -92,7 +92,7 @@ static void note_uses(Lives *lives, const Op *op, int now)
             extend(life, 0, INT_MAX);
         else
             extend(life, now, is_left_open(op) ? INT_MAX : now);
-        if (op->code != OP_copy_async || life->is_filled) continue;
+        if (!op_begins_copy(op) || life->is_filled) continue;
         life->is_filled = true;
         life->is_staged = op_attr(op, ATTR_stages) != NULL;
         vec_push(lives->arena, &lives->filled, (size_t)(life - lives->items.data));

@@ -169,7 +169,8 @@ static bool reads_by_itself(const Op *op)
 /* No register's layout says which thread meets what. */
 static bool reads_or_writes_itself(const Op *op)
 {
-    return op_has(op, ASYNC) || op->code == OP_dot_slices || reads_by_itself(op);
+    return op_has(op, ASYNC) || op_begins_copy(op) || op->code == OP_dot_slices ||
+           reads_by_itself(op);
 }
 
 /* Threads of a warp read, or write, for each other. */
@@ -256,7 +257,7 @@ static bool same_memory(const Sync *sync, const Op *a, const Op *b)
 
 bool hazard_begins_copy(const Op *op)
 {
-    return op->code == OP_copy_async || hazard_is_mbarrier_copy(op);
+    return op_begins_copy(op) || hazard_is_mbarrier_copy(op);
 }
 
 bool hazard_begins_store(const Op *op)

@@ -378,7 +378,7 @@ static bool end_own(Pending *item, const void *context)
 
 static bool is_copy(const Op *op)
 {
-    return op->code == OP_copy_async || op_is_own_copy(op);
+    return op_begins_copy(op) || op_is_own_copy(op);
 }
 
 void state_wait(const Sync *sync, State *state, bool for_all)

@@ -1,5 +1,5 @@
-# Elements that are gathered to shared memory under a condition, zeros elsewhere, are gathered an iteration ahead of the product that reads them, under
-# the condition alone; what another condition chooses, or something beside the store uses, is not.
+# Elements that are gathered to shared memory under a condition, zeros elsewhere, are gathered an iteration ahead of the product that reads them, in a
+# loop that does more and goes by a plan, under the condition alone; what another condition chooses, or something beside the store uses, is not.
 cat > $TMP/a.tile <<'T'
 import tilelang
 import tilelang.language as T
@@ -26,6 +26,8 @@ def product(X: T.Tensor[[4096, 64], T.float16], K: T.Tensor[[1024, 64], T.float1
                     x[i, j] = T.if_then_else(inside, X[row, j], T.float16(0)) + T.float16(1)
             T.copy(K[step * 64, 0], k)
             T.gemm(x, k, sums)
+            for i, j in T.Parallel(64, 64):
+                sums[i, j] = sums[i, j] * 0.5
         T.copy(sums, Y[b * 64, 0])
 T
 for way in same one other; do
