@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Warp's own tests through the package for Python, as they stand, each file in a process of its own.
 
-usage: warp_tests.py TREE [--jobs N] [--seconds N] [--whole N] [--passed FILE] [--out FILE] [TEST FILE...]
+usage: warp_tests.py TREE [--jobs N] [--seconds N] [--whole N] [--all N] [--gpus LIST] [--passed FILE] [--out FILE] [TEST FILE...]
 
 TREE is the folder in which Warp's package is, `warp` with its tests; PYTHONPATH has tilec, and there are numpy, pytest and pytest-timeout.
-Without files those of warp/tests are run, and of its folders cuda, interop, matrix and tile; of geometry, rendering, sparse matrices
+Without files those of warp/tests are run, and of its folders aot, cuda, deterministic, interop, matrix and
+tile; of geometry, rendering, sparse matrices
 and finite elements none. --passed names the tests that pass in Warp itself, one a line: the others do not count. Tests for the CPU
 (`_cpu`) are left out. The end is a table: how many pass, what the others ask for, and those that have no reason of REASONS.
 """
@@ -51,7 +52,9 @@ def main():
     parser.add_argument("tree")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=60, help="of a test")
-    parser.add_argument("--whole", type=int, default=600, help="of a file")
+    parser.add_argument("--whole", type=int, default=600, help="of a process")
+    parser.add_argument("--all", type=int, help="seconds, of everything")
+    parser.add_argument("--gpus", help="their numbers, where CUDA_VISIBLE_DEVICES has none: each is the first of some of the processes")
     parser.add_argument("--passed")
     parser.add_argument("--out")
     parser.add_argument("files", nargs="*")
@@ -60,9 +63,11 @@ def main():
     os.chdir(given.tree)
     # of processes that tests start the folder at hand is not the first to have a module `warp`
     os.environ.update(PYTHONSAFEPATH="1", TILE_ORIGINS=os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("TILE_ORIGINS")])))
-    files = given.files or [os.path.join("warp", "tests", sub, name) for sub in ("", "cuda", "interop", "matrix", "tile")
+    files = given.files or [os.path.join("warp", "tests", sub, name) for sub in ("", "aot", "cuda", "deterministic", "interop", "matrix", "tile")
                             for name in sorted(os.listdir(os.path.join("warp", "tests", sub)))
-                            if re.match(r"test_.*\.py$", name) and not re.search("sparse|fem|render|closest_point|intersect|examples", name)]
+                            if re.match(r"test_.*\.py$", name) and not re.search("sparse|fem|render|examples", name)]
+    if not given.files:
+        files.sort(key=os.path.getsize, reverse=True)
     passed = {line.strip() for line in open(given.passed)} if given.passed else None
     import numpy  # noqa: F401, for all processes
 
