@@ -103,7 +103,7 @@ static Op *stage_inputs(Eval *eval, const Object *inputs, Span at)
     return build_op(&eval->builder, OP_custom_vjp, floats, values, 0, NULL);
 }
 
-Object *core_custom_vjp(Eval *eval, const Bound *bound)
+static Object *stage_vjp(Eval *eval, const Bound *bound, bool again)
 {
     Object *forward = bound->values[0], *backward = bound->values[1];
     const Object *inputs = bound->rest;
@@ -119,6 +119,7 @@ Object *core_custom_vjp(Eval *eval, const Bound *bound)
                                     &results, &form))
         return NULL;
     op = with_results(op, count, results, eval->arena);
+    if (again) op_set_int(op, ATTR_again, 1);
     const Object *arguments = open_backward(eval, op->regions[1], count, results, form);
     if (!stage_region(eval, op->regions[1], backward, arguments, false, bound->at, &given,
                       &adjoints, &none))
@@ -131,6 +132,16 @@ Object *core_custom_vjp(Eval *eval, const Bound *bound)
     if (form != NULL)
         return object_list(eval, OBJECT_TUPLE, (Object *[]){list_of(eval, count, made), form}, 2);
     return count == 1 ? object_ir(eval, made[0]) : list_of(eval, count, made);
+}
+
+Object *core_custom_vjp(Eval *eval, const Bound *bound)
+{
+    return stage_vjp(eval, bound, false);
+}
+
+Object *core_replaying_vjp(Eval *eval, const Bound *bound)
+{
+    return stage_vjp(eval, bound, true);
 }
 
 /* gradient(function, *inputs). */

@@ -141,6 +141,18 @@ void adjoint_custom_vjp(Grad *grad, Op *op)
 
 /* ---- in the replay ---- */
 
+static void note_store(Op *op, void *context)
+{
+    Grad *grad = context;
+    if (op_has(op, STORES) && !op_has(op, ATOMIC) && view_of(op))
+        map_set(grad->arena, &grad->effects, op, op);
+}
+
+void note_replayed_stores(Op *op, void *context)
+{
+    if (op_int(op, ATTR_again, 0)) region_visit(op->regions[0], note_store, context);
+}
+
 typedef struct Settle {
     Grad *grad;
     const Op *after;

@@ -135,6 +135,8 @@ typedef Value *Partial(Grad *grad, const Op *op, int operand, Value *adjoint);
 
 /* ---- custom_vjp.c ---- */
 
+/* What a replayed op writes in the place of its function is an effect, if the author says so. */
+void note_replayed_stores(Op *op, void *grad);
 /* Replayed ops of that kind are what their first regions do, but in functions whose gradient is
  * still to be computed. */
 void settle_custom_vjp(Grad *grad, Region *region);

@@ -51,6 +51,7 @@ static Op *clone(Grad *grad, const Op *op)
     grad->builder.span = op->span;
     Op *copy = op_clone(&grad->builder, op, &grad->primal);
     op_visit((Op *)(uintptr_t)op, note_lasting, grad);
+    op_visit(copy, note_replayed_stores, grad);
     return copy;
 }
 
