@@ -68,3 +68,33 @@ wp.launch(divided, dim=0, inputs=[wp.array([0.0, 1.0, -0.0]), wp.zeros(3, dtype=
 wp.launch(divided, dim=6, inputs=[wp.zeros(6), wp.zeros(6, dtype=Pair), wp.zeros(6, dtype=int)], device="cpu")
 END_PY
 python3 -m tilec run finite.py
+# ---- elements outside of tiles ----
+cat >tiles.py <<'END_PY'
+import sys
+
+import warp as wp
+
+
+@wp.kernel
+def picked(a: wp.array(dtype=int), i: int):
+    t = wp.tile_ones(shape=(2, 3), dtype=int)
+    a[0] = t[1, i]
+
+
+@wp.kernel
+def picked_behind(a: wp.array(dtype=int)):
+    t = wp.tile_ones(shape=(2, 3), dtype=int)
+    a[0] = wp.tile_extract(t, 2, -1)
+
+
+wp.set_module_options({"mode": sys.argv[1]})
+a = wp.zeros(1, dtype=int)
+for kernel, index in (picked, [2]), (picked, [3]), (picked, [-1]), (picked_behind, []):
+    try:
+        wp.launch(kernel, dim=1, inputs=[a, *index], block_dim=32)
+        print(a.numpy(), flush=True)
+    except Exception as error:
+        print("refused" if sys.argv[1] == "release" else str(error).splitlines()[-1], flush=True)
+END_PY
+python3 -m tilec run tiles.py debug
+python3 -m tilec run tiles.py release
