@@ -174,5 +174,6 @@ class Chosen:
 @wp.kernel
 def pairs(x: wp.array(dtype=Chosen)):
     i = wp.tid()
+    x[i] = x[i + 1]
 END
 "$TILEC" check --export 'k = pairs.compile()' calls.tile 2>&1 | grep error

@@ -88,7 +88,7 @@ def asked(s: wp.array[Outer], y: wp.array[float]):
 parts = [made(n) for n in (1, 2, 5)]
 parts[0].a = wp.array([1.0], requires_grad=True)
 a, out = wp.array(parts, dtype=Outer), wp.zeros((3, 4), dtype=float)
-print(Outer.numpy_dtype().itemsize, [Outer.numpy_dtype().fields[name][1] for name in Outer.vars])
+print(Outer.numpy_dtype()["itemsize"], Outer.numpy_dtype()["offsets"], numpy.dtype(Outer.numpy_dtype()).itemsize)
 print(a.numpy()["v"]["shape"].tolist(), a.numpy()["v"]["strides"][0].tolist(), a.numpy()["a"]["ndim"].tolist())
 wp.launch(read, dim=3, inputs=[a, out])
 print(out.numpy().tolist())
@@ -119,12 +119,34 @@ for given in (a, wp.zeros(1, dtype=Outer)):
 
 @wp.struct
 class Indexed:
+    n: int
     a: wp.indexedarray[float]
 
 
-try:
-    wp.zeros(2, dtype=Indexed)
-except TypeError as error:
-    print(error)
+@wp.struct
+class Around:
+    n: int
+    inner: Indexed
+    b: wp.indexedarray2d[float]
+
+
+@wp.kernel
+def through(s: wp.array[Around], out: wp.array2d[float]):
+    i, j = wp.tid()
+    out[i, j] = s[i].inner.a[j] + float(s[i].inner.a.shape[0]) + 100.0 * s[i].b[1, j % 2]
+    s[i].inner.a[j] = -s[i].inner.a[j]
+    if j == 0:
+        s[i].inner.n = s[i].n + s[i].inner.n
+
+
+plain, square = wp.array(numpy.arange(8, dtype=numpy.float32)), wp.array(numpy.arange(9, dtype=numpy.float32).reshape(3, 3))
+indices = [wp.array(one, dtype=int) for one in ([1, 3, 5], [7, 6, 2, 0])]
+made = [Around(n=k, inner=Indexed(n=5, a=wp.indexedarray(plain, [one])), b=wp.indexedarray2d(square, [None, wp.array([2, k], dtype=int)]))
+        for k, one in enumerate(indices)]
+made[1].b = wp.indexedarray2d(square, [wp.array([0, 2], dtype=int), None])
+s, out = wp.array(made, dtype=Around), wp.zeros((2, 3), dtype=float)
+wp.launch(through, dim=(2, 3), inputs=[s, out])
+print(out.numpy().tolist(), plain.numpy().tolist())
+print([(one.inner.n, one.inner.a.shape, one.b.numpy().tolist()) for one in s.list()], wp.zeros(1, dtype=Indexed).list()[0].a)
 END
 python3 -m tilec run nested.py

@@ -202,6 +202,9 @@ class array_t(ctypes.Structure):
                 ("ndim", ctypes.c_int32), ("flags", ctypes.c_int32)]
     numbers = None  # of an element, where it is known
 
+    def is_there(self):
+        return bool(self.data)
+
     def array_of(self, kind, device):
         """As an array of the type that an annotation says, on the same memory. Nothing is checked: a kernel may take fewer dimensions,
         and one vector for its numbers."""
@@ -220,6 +223,14 @@ class indexedarray_t(ctypes.Structure):
     """An array of indices as C has it; 0 in the place of a dimension's indices: all."""
 
     _fields_ = [("data", array_t), ("indices", ctypes.c_uint64 * 4), ("shape", ctypes.c_int32 * 4)]
+
+    def is_there(self):
+        return self.data.is_there()
+
+    def array_of(self, kind, device):
+        """The array on that memory."""
+        chosen = [array(ptr=self.indices[d], shape=(self.shape[d],), dtype=_types.int32, device=device) if self.indices[d] else None for d in range(kind.ndim)]
+        return indexedarray(self.data.array_of(array._said(kind.dtype, kind.ndim), device), chosen)
 
 
 class _Arrays:
@@ -798,6 +809,12 @@ class indexedarray(_Arrays):
         made = indexedarray_t(data=self.data.__ctype__())
         made.indices[: self.ndim] = [0 if one is None else one.ptr for one in self.indices]
         made.shape[: self.ndim] = self.shape
+        return made
+
+    def stored(self):
+        """As kernels find it in an element of another array: with all indices."""
+        made = self.__ctype__()
+        made.indices[: self.ndim] = [self._of(d).ptr for d in range(self.ndim)]
         return made
 
     @property

@@ -732,7 +732,7 @@ class StructInstance:
                 made[name] = value.numpy_value()
             elif _is_array(self._struct.vars[name]):
                 if value is not None:
-                    made[name] = numpy.frombuffer(value.__ctype__(), made[name].dtype)[0]
+                    made[name] = numpy.frombuffer(value.stored() if hasattr(value, "stored") else value.__ctype__(), made[name].dtype)[0]
             else:
                 made[name] = value.data if isinstance(value, _Numbers) else numpy.asarray(getattr(value, "value", value))
         return made[()]
@@ -766,7 +766,7 @@ class StructInstance:
             if isinstance(kind, Struct):
                 value = cls.of_ctype(kind, value, device)
             elif hasattr(kind, "ndim"):
-                value = value.array_of(kind, device) if value.data else None
+                value = value.array_of(kind, device) if value.is_there() else None
             elif isinstance(kind, _Composite):
                 value = _filled(kind, numpy.ctypeslib.as_array(value).view(kind._numpy).reshape(kind._shape_))
             elif kind._numpy == numpy.float16:
@@ -783,10 +783,8 @@ class StructInstance:
             if isinstance(kind, Struct):
                 value = cls.of_record(kind, value, device)
             elif _is_array(kind):
-                from warp.arrays import array_t
-
-                value = array_t.from_buffer_copy(value.tobytes())
-                value = value.array_of(kind, device) if value.data else None
+                value = _descriptor(kind).from_buffer_copy(value.tobytes())
+                value = value.array_of(kind, device) if value.is_there() else None
             elif isinstance(kind, _Composite):
                 value = _filled(kind, value)
             else:
@@ -902,13 +900,19 @@ def _is_array(kind):
     return hasattr(kind, "ndim") and not isinstance(kind, Struct)
 
 
+def _descriptor(kind):
+    """What C has of an array that an annotation says; None: an array of Fabric, whose elements are not its own."""
+    from warp import arrays
+
+    return {"array": arrays.array_t, "indexedarray": arrays.indexedarray_t}.get(kind._said)
+
+
 def _array_record(struct, name, kind):
     """numpy's of an array in an element of another one: what C has of it."""
-    from warp.arrays import array_t
-
-    if kind._said != "array":
-        raise TypeError(f"an array of {struct.key} is not possible: its field {name} is an array of another kind than wp.array")
-    return numpy.dtype(array_t)
+    found = _descriptor(kind)
+    if found is None:
+        raise TypeError(f"an array of {struct.key} is not possible: its field {name} is an array of Fabric")
+    return numpy.dtype(found)
 
 
 def _argument(value):
@@ -980,17 +984,18 @@ class Struct:
         return self()
 
     def numpy_dtype(self):
-        return self._numpy
+        """What numpy.dtype() takes, as Warp gives it."""
+        known = self._numpy
+        kinds, offsets = zip(*[known.fields[name][:2] for name in known.names]) if known.names else ((), ())
+        return {"names": list(known.names or ()), "formats": list(kinds), "offsets": list(offsets), "itemsize": known.itemsize}
 
     @property
     def ctype(self):
         """Its fields, as C has them."""
-        from warp.arrays import array_t
-
         def stored(kind):
             if isinstance(kind, Struct):
                 return kind.ctype
-            return array_t if _is_array(kind) else kind if issubclass(kind, _Numbers) else kind._type_
+            return _descriptor(kind) if _is_array(kind) else kind if issubclass(kind, _Numbers) else kind._type_
 
         fields = [(name, stored(kind)) for name, kind in self.vars.items()]
         return type(self.key, (ctypes.Structure,), {"_fields_": fields})
