@@ -130,6 +130,8 @@ told(holder.to, "cpu")
 for kind in ((True, "f4", 1, 0), (True, "f4", 6, 0, "matrix")):
     wrong = {"b": {**described["a"], "type": kind}}
     told(wp.fabricarray, {"version": 1, "device": str(tagged.device), "attribs": wrong, "_ref": tagged}, "b")
+print([kind.__new__(kind).__del__() for kind in (wp.array, wp.fabricarray)])
+told(lambda: wp.fabricarrayarray(data={"version": 1, "device": str(tagged.device), "attribs": described, "_ref": tagged}, attrib="a"))
 
 
 class Other:

@@ -187,6 +187,9 @@ class array_without_data(array_annotation):
 
     __class__ = property(lambda self: array)
 
+    def __del__(self):
+        """It has no memory; a program may ask for it all the same."""
+
 
 def _code(kind):
     if isinstance(kind, Struct):

@@ -14,6 +14,9 @@ class fabric_annotation(array_annotation):
     __slots__ = ()
     _said, _many = "fabricarray", False
 
+    def __del__(self):
+        """It has no memory; a program may ask for it all the same."""
+
 
 class indexed_fabric_annotation(fabric_annotation):
     __slots__ = ()
@@ -160,11 +163,18 @@ for _name, _value in _arrays.OPERATORS.items():
     setattr(_Whole, _name, _value)
 
 
-def fabricarrayarray(dtype=float, **ignored):
+def _refuse_nested(given):
+    if {"data", "attrib", "fa", "indices"} & set(given):
+        raise NotImplementedError("arrays of Fabric whose elements are arrays are not taken")
+
+
+def fabricarrayarray(dtype=float, **given):
+    _refuse_nested(given)
     return fabric_annotation(dtype, 2)
 
 
-def indexedfabricarrayarray(dtype=float, **ignored):
+def indexedfabricarrayarray(dtype=float, **given):
+    _refuse_nested(given)
     return indexed_fabric_annotation(dtype, 2)
 
 
