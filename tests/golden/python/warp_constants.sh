@@ -13,6 +13,17 @@ def numbers(y: wp.array(dtype=float)):
     wp.tile_store(y, wp.tile_arange(0.0, LEAST, LEAST, dtype=wp.float32))
 
 
+FIRST, END, STEP = wp.constant(wp.float32(-1.0)), wp.constant(wp.int64(1)), wp.constant(wp.float32(0.5))
+
+
+@wp.kernel
+def steps(y: wp.array(dtype=float)):
+    wp.tile_store(y, wp.tile_arange(FIRST, END, STEP, dtype=wp.float32))
+
+
+y = wp.zeros(5, dtype=float)
+wp.launch_tiled(steps, dim=[1], inputs=[y], block_dim=32)
+print(y.numpy())
 print(LEAST)
 try:
     wp.launch_tiled(numbers, dim=[1], inputs=[wp.zeros(4, dtype=float)], block_dim=32)
