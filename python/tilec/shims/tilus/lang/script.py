@@ -95,6 +95,18 @@ class ScriptClass(type):
         return {names: values for names, values in cls.__tile_tunables__}
 
 
+class Instance:
+    """A script and what it is called with, in the place of the original's program of it."""
+
+    def __init__(self, script, args, kwargs):
+        self.made = script, args, kwargs
+        self.transpiled_programs = [self]
+
+    def compile(self):
+        script, args, kwargs = self.made
+        return script.jit_instance_for(*args, **kwargs)
+
+
 class Script(metaclass=ScriptClass):
     """An object's constructor is run there; in Python only if something asks for what it sets."""
 
@@ -129,6 +141,10 @@ class Script(metaclass=ScriptClass):
         kernel = self._tile_compiled()
         kernel.plan(args, kwargs)
         return kernel
+
+    def _jit_instance_for(self, *args, **kwargs):
+        """What a call with these arguments would run, of which tilus.ir.tools asks whether it compiles."""
+        return Instance(self, args, kwargs)
 
     def program(self, *args, **kwargs):
         return self.jit_instance_for(*args, **kwargs).code_text()
