@@ -208,7 +208,10 @@ def empty_like(model, code, shape):
     if torch is not None and (owner is None or isinstance(owner, torch.Tensor)):
         device = ("cpu" if device_module.is_emulator() else "cuda") if owner is None else owner.device
         packed = getattr(torch, "float4_e2m1fn_x2", None) if asked == FLOAT4 else None
-        return torch.empty(shape, dtype=packed or _named_type(torch, code, "torch"), device=device)
+        made = torch.empty(shape, dtype=packed or _named_type(torch, code, "torch"), device=device)
+        if owner is None and device_module.is_emulator():
+            made._tile_on_gpu = True  # where the emulator is a program's GPU
+        return made
     import numpy
 
     return numpy.empty(shape, _named_type(numpy, code, "numpy"))

@@ -21,6 +21,16 @@ def twice(n, block, dtype=T.bfloat16):
     return main
 
 
+@tilelang.jit(out_idx=[0])
+def sevens():
+    @T.prim_func
+    def main(A: T.Tensor((32,), "int8")):
+        with T.Kernel(1, threads=32):
+            T.fill(A, -7)
+
+    return main
+
+
 class Negate(tilus.Script):
     def __call__(self, n: int32, a_ptr: ~bfloat16, b_ptr: ~bfloat16):
         self.attrs.blocks = (n + 31) // 32
@@ -38,6 +48,7 @@ Negate()(100, a, b)
 torch.cuda.synchronize()
 print(torch.equal(b, -a), kernel.get_profiler().do_bench() > 0, T.bfloat16.as_torch())
 kernel.get_profiler().assert_allclose(lambda x: 2 * x)
+torch.testing.assert_close(sevens()(), torch.full((32,), -7, dtype=torch.int8, device="cuda"))  # of no argument, and on the GPU yet
 
 # Copies between the two memories are copies; what is in one already stays itself.
 host = torch.arange(4.0)
