@@ -37,9 +37,10 @@ def doubled(n, threads, times=2):
 
 a = numpy.ones((4, 8), numpy.float16)
 tuned = tilelang.autotune(configs=[{"threads": 64}, {"threads": 128}], do_not_specialize=["threads", "times"])(doubled)
-for call in (lambda: tuned(4, threads=32, times=3), lambda: tuned(4, 96, 3)):
+for call in (lambda: tuned(4, threads=32, times=3), lambda: tuned(4, 96, 3), lambda: tuned(4, 96, 5)):  # one search, and kernels of their own numbers
     kernel = call()
     print(kernel.config, numpy.asarray(kernel(a)).max())
+print(len(tuned._tuner_cache))
 fixed = tilelang.autotune(configs=[{"threads": 64}])(doubled)
 print(fixed(4, 32).config)
 P

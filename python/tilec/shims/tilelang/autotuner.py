@@ -41,6 +41,11 @@ class AutotuneResult:
         self.func = kernel
         self.libcode = None
 
+    def tell(self):
+        """The kernel has what was found."""
+        self.kernel.config, self.kernel.latency, self.kernel.ref_latency = self.config, self.latency, self.ref_latency
+        return self
+
 
 class UntoldInputs(ValueError):
     """A search that makes tensors itself has no numbers to give beside them."""
@@ -108,7 +113,7 @@ class Tuned:
         self.configs = configs
         self.open = set(options.pop("do_not_specialize", None) or ())  # what a call gives of them is where the search begins
         self.options = options
-        self.kept = {}
+        self._tuner_cache = {}  # by its original's name, as programs look how much was searched
         functools.update_wrapper(self, function, updated=())
 
     @property
@@ -141,14 +146,17 @@ class Tuned:
         function = self.function
         args, kwargs, first = self.parted(args, kwargs)
         key = repr((args, sorted(kwargs.items()))) if function.gives_kernels else None
-        if key is None or key not in self.kept:
+        if key is None or key not in self._tuner_cache:
             space = self.space(args, kwargs)
             found = search(lambda config: function.compile(*args, **kwargs, **{**first, **config}), space, get_autotune_inputs(), **self.options)
-            found.kernel.config, found.kernel.latency, found.kernel.ref_latency = found.config, found.latency, found.ref_latency
+            found.tell()
             if key is None:
                 return found
-            self.kept[key] = found
-        return self.kept[key]
+            self._tuner_cache[key] = found, first
+        found, begun = self._tuner_cache[key]
+        if first == begun:
+            return found
+        return AutotuneResult(found.latency, found.config, function.compile(*args, **kwargs, **{**first, **found.config}), found.ref_latency).tell()
 
     def __call__(self, *args, **kwargs):
         if kwargs.pop("return_kernel", False) | kwargs.pop("__return_kernel", False) or self.function.gives_kernels:
@@ -158,12 +166,12 @@ class Tuned:
         args, kwargs, first = self.parted(args, kwargs)
         look = Given()
         key = tuple([look.look(value) for value in args]), tuple([(name, look.look(value)) for name, value in kwargs.items()])
-        if key not in self.kept:
+        if key not in self._tuner_cache:
             tensors = [value for value in [*args, *kwargs.values()] if look_is_array(value)]
             space = self.space(args, kwargs)
-            self.kept[key] = search(
+            self._tuner_cache[key] = search(
                 lambda config: self.function.compile(*args, **kwargs, **{**first, **config}), space, tensors, **self.options).config
-        return self.function(*args, **kwargs, **{**first, **self.kept[key]})
+        return self.function(*args, **kwargs, **{**first, **self._tuner_cache[key]})
 
     def compile(self, *args, **kwargs):
         return self.result(args, kwargs).kernel
@@ -222,8 +230,7 @@ class AutoTuner:
 
     def run(self, warmup=25, rep=100, timeout=30, **options):
         found = search(self.make, list(self.configs), get_autotune_inputs(), warmup, rep, **self.options)
-        found.kernel.config, found.kernel.latency, found.kernel.ref_latency = found.config, found.latency, found.ref_latency
-        return found
+        return found.tell()
 
 
 __all__ = ["AutoTuner", "AutotuneResult", "autotune", "do_bench", "get_autotune_inputs", "get_tensor_supply", "set_autotune_inputs"]
