@@ -57,6 +57,16 @@ make_quarter_bank_swizzled_layout = _Maker("make_quarter_bank_swizzled_layout", 
 make_linear_layout = _Maker("make_linear_layout", _linear)
 
 
+def _for_products(buffer, is_smooth=False):
+    """By as many lines as rows have, of 8, 4 or 2."""
+    row = int(buffer.shape[-1]) * _dtype(buffer.dtype).bits // 8
+    lines = next((lines for lines in (8, 4, 2) if row % (lines * LINE) == 0), 1)
+    return _linear(buffer) if is_smooth or lines == 1 else _swizzled(buffer, lines)
+
+
+make_mma_swizzle_layout = _Maker("make_mma_swizzle_layout", _for_products)
+
+
 def __getattr__(name):
     import tilelang.layout
 
