@@ -101,6 +101,39 @@ static void build_wait(Builder *builder, const Waiting *waiting)
     build_op(builder, OP_launch_wait, 1, &next, 0, NULL);
 }
 
+static bool is_work(const Op *op, const void *context)
+{
+    (void)context;
+    return op->code != OP_if && !is_before_work(op);
+}
+
+/* The `if` that is all of the work: what the threads do that are not beyond the end. */
+static Op *find_guard(const Region *region)
+{
+    Op *guard = NULL;
+    for (Op *op = region->first; op; op = op_next(op)) {
+        if (!op_find_within(op, is_work, NULL)) continue;
+        if (guard || op->code != OP_if || region_find(op->regions[1], is_work, NULL)) return NULL;
+        guard = op;
+    }
+    return guard;
+}
+
+/* Threads beyond the end wait, too, or launches that have nothing but such would be done before
+ * those before them. Were that behind the guard, all of its threads would meet there, and ptxas
+ * keeps nothing in uniform registers where threads are still to meet: so all wait in front of it,
+ * once what the work begins with is computed. */
+static void wait_before_guard(Op *guard, const Waiting *waiting)
+{
+    for (Op *op = guard->regions[0]->first, *next; op; op = next) {
+        if (!op_has(op, PURE) || op_has(op, COOP)) break;
+        next = op_next(op);
+        op_move_before(op, guard);
+    }
+    Builder builder = builder_before(guard);
+    build_wait(&builder, waiting);
+}
+
 /* Each thread waits where its work begins. False: some may have none. */
 static bool wait_in(Region *region, const Waiting *waiting)
 {
@@ -121,7 +154,10 @@ static void let_begin(Op *launch)
 {
     Region *region = launch_region(launch);
     const Waiting waiting = {launch, has_small_blocks(launch)};
-    if (!wait_in(region, &waiting)) {
+    Op *guard = find_guard(region);
+    if (guard) {
+        wait_before_guard(guard, &waiting);
+    } else if (!wait_in(region, &waiting)) {
         Builder builder = builder_at_end(region, launch->span);
         build_wait(&builder, &waiting);
     }
