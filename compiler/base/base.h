@@ -85,7 +85,23 @@ typedef struct Map {
 void *map_get(const Map *map, const void *key); /* NULL if absent */
 bool map_has(const Map *map, const void *key);
 void map_set(Arena *arena, Map *map, const void *key, void *value);
+void map_add(Arena *arena, Map *map, const void *key); /* to a set, of which map_has asks */
+/* Of a map of numbers; `otherwise`: absent. */
+intptr_t map_number(const Map *map, const void *key, intptr_t otherwise);
+void map_set_number(Arena *arena, Map *map, const void *key, intptr_t number);
 void map_remove(Map *map, const void *key);
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static inline int64_t lesser_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t larger_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 /* ---- stack.c -------------------------------------------------------------------------------- */
 

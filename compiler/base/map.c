@@ -47,6 +47,21 @@ void map_set(Arena *arena, Map *map, const void *key, void *value)
     *slot = (struct MapSlot){key, value};
 }
 
+void map_add(Arena *arena, Map *map, const void *key)
+{
+    map_set(arena, map, key, (void *)(uintptr_t)key);
+}
+
+intptr_t map_number(const Map *map, const void *key, intptr_t otherwise)
+{
+    return map_has(map, key) ? (intptr_t)map_get(map, key) : otherwise;
+}
+
+void map_set_number(Arena *arena, Map *map, const void *key, intptr_t number)
+{
+    map_set(arena, map, key, (void *)number);
+}
+
 void map_remove(Map *map, const void *key)
 {
     if (!map_has(map, key)) return;

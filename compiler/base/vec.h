@@ -3,6 +3,7 @@
  *   VEC(Op *) ops = {0};
  *   vec_push(arena, &ops, op);
  *   for (size_t i = 0; i < ops.count; i++) use(ops.data[i]);
+ *   vec_each (op, &ops) use(*op);
  *
  * Growing leaves the old storage to the arena; nothing is freed one by one. */
 #ifndef TILEC_VEC_H
@@ -23,6 +24,11 @@
                                    &(vec)->capacity);                                              \
         (vec)->data[(vec)->count++] = (item);                                                      \
     } while (0)
+
+/* `item` points to one after the other, of which none may be added meanwhile. */
+#define vec_each(item, vec)                                                                        \
+    for (__typeof__((vec)->data + 0) item = (vec)->data;                                           \
+         item && item < (vec)->data + (vec)->count; item++)
 
 #define vec_pop(vec)  ((vec)->data[--(vec)->count])
 #define vec_last(vec) ((vec)->data[(vec)->count - 1])

@@ -141,6 +141,11 @@ void op_move_before(Op *op, Op *before);
  * is extended. */
 Op *op_clone(Builder *builder, const Op *op, Map *map);
 Region *launch_region(const Op *launch);
+/* The kernel's launches, one after the other. */
+#define kernel_each_launch(launch, kernel)                                                         \
+    for (Op *launch = launch_from((kernel)->host->first); launch;                                  \
+         launch = launch_from((launch)->next))
+Op *launch_from(Op *op);                        /* it, or the next one behind it; NULL: none is */
 Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or NULL */
 Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
 bool op_comes_before(const Op *a, const Op *b); /* in one region */

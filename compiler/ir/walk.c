@@ -186,6 +186,12 @@ Region *launch_region(const Op *launch)
     return launch->regions[0];
 }
 
+Op *launch_from(Op *op)
+{
+    while (op && op->code != OP_launch) op = op_next(op);
+    return op;
+}
+
 Op *op_enclosing(const Op *op, OpCode code)
 {
     for (Op *around = op->parent->parent; around != NULL; around = around->parent->parent)

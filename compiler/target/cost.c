@@ -48,20 +48,15 @@ int cost_registers_per_thread(const Target *target, int warps, int blocks)
     return dealt < target->registers_per_thread ? dealt : target->registers_per_thread;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int cost_blocks_per_sm(const Target *target, int warps, int registers, int64_t shared_bytes)
 {
     const int64_t all = target->shared_bytes + target->shared_reserved,
                   each = ratio_up(registers, target->register_unit) * target->register_unit,
                   partition = target->registers / target->partitions,
                   resident = partition / (each * WARP_SIZE) * target->partitions;
-    int64_t blocks = least(target->blocks_per_sm, target->threads_per_sm / (warps * WARP_SIZE));
-    blocks = least(blocks, resident / warps);
-    return (int)least(blocks, all / (shared_bytes + target->shared_reserved));
+    int64_t blocks = lesser_of(target->blocks_per_sm, target->threads_per_sm / (warps * WARP_SIZE));
+    blocks = lesser_of(blocks, resident / warps);
+    return (int)lesser_of(blocks, all / (shared_bytes + target->shared_reserved));
 }
 
 static int64_t cost_blocks_at_a_time(const Target *target, int per_sm)

@@ -143,11 +143,6 @@ static int64_t threads_counted(Eval *eval, const Value *value)
     return op != NULL && op->code == OP_thread_id ? together : 0;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -183,7 +178,8 @@ static bool narrow(Eval *eval, const Value *condition, Threads *threads, int *le
             bounds = &comparisons[i];
     if (bounds == NULL) return false;
     number = number < -1 ? -1 : number > MAX_BLOCK_THREADS ? MAX_BLOCK_THREADS : number;
-    if (bounds->below >= 0) threads->end = least(threads->end, together * (number + bounds->below));
+    if (bounds->below >= 0)
+        threads->end = lesser_of(threads->end, together * (number + bounds->below));
     if (bounds->from >= 0)
         threads->begin = most(threads->begin, together * (number + bounds->from));
     return true;

@@ -56,11 +56,6 @@ static const Op *made_by(const Value *value, OpCode code)
     return value->op && value->op->code == code ? value->op : NULL;
 }
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* By ranges alone, or, of quotients by one number, by what is divided: ceil(high / divisor). */
 static int64_t most_by_ranges(FactTable *facts, const Value *begin, const Value *end)
 {
@@ -85,11 +80,11 @@ static int64_t most_between(FactTable *facts, const Value *begin, const Value *e
     if (rest && value_is_constant(begin, 0))
         return most_between(facts, operand(rest, b), operand(rest, a), deep);
     if (deep < EXTREMES_DEPTH && least)
-        return lesser(most_between(facts, begin, operand(least, a), deep + 1),
-                      most_between(facts, begin, operand(least, b), deep + 1));
+        return lesser_of(most_between(facts, begin, operand(least, a), deep + 1),
+                         most_between(facts, begin, operand(least, b), deep + 1));
     if (deep < EXTREMES_DEPTH && most)
-        return lesser(most_between(facts, operand(most, a), end, deep + 1),
-                      most_between(facts, operand(most, b), end, deep + 1));
+        return lesser_of(most_between(facts, operand(most, a), end, deep + 1),
+                         most_between(facts, operand(most, b), end, deep + 1));
     return most_by_ranges(facts, begin, end);
 }
 
