@@ -40,7 +40,7 @@ typedef struct Lives {
     VEC(Life) items;
     VEC(size_t) filled;      /* of which by copies that nobody has waited for yet */
     VEC(const Op *) flights; /* products that nobody has waited for yet */
-    Map by_value;            /* Value -> index + 1 */
+    Map by_value;            /* Value -> index */
     int clock;
     int behind_loops;  /* ops behind a loop for which its tiles still live: 1, or 0 */
     bool until_stored; /* large tiles live until what is computed of their elements is used */
@@ -48,8 +48,8 @@ typedef struct Lives {
 
 static Life *life_of(const Lives *lives, const Value *value)
 {
-    const uintptr_t index = (uintptr_t)map_get(&lives->by_value, value);
-    return index ? &lives->items.data[index - 1] : NULL;
+    const intptr_t index = map_number(&lives->by_value, value, -1);
+    return index < 0 ? NULL : &lives->items.data[index];
 }
 
 static void extend(Life *life, int first, int last)
@@ -174,10 +174,10 @@ static void note_inside(const Lives *lives, const Region *region, int first, int
 {
     for (const Op *op = region->first; op; op = op_next(op)) {
         for (int i = 0; i < op->operand_count; i++) {
-            const uintptr_t index = (uintptr_t)map_get(&lives->by_value, tile_used(op, i));
-            if (!index || (int)index > known) continue;
-            Life *life = &lives->items.data[index - 1];
-            if (buffers || !op_attr(life->alloc, ATTR_multi_buffer)) extend(life, first, last);
+            Life *life = life_of(lives, tile_used(op, i));
+            if (life && life < lives->items.data + known &&
+                (buffers || !op_attr(life->alloc, ATTR_multi_buffer)))
+                extend(life, first, last);
         }
         for (int r = 0; r < op->region_count; r++)
             note_inside(lives, op->regions[r], first, last, known, buffers);
@@ -282,9 +282,9 @@ static void walk_lives(Lives *lives, Region *region)
                            .last = -1,
                            .bytes = op_int(op, ATTR_bytes, 0),
                            .align = op_int(op, ATTR_align, TMA_ALIGN)};
+        map_set_number(lives->arena, &lives->by_value, &op->results[0],
+                       (intptr_t)lives->items.count);
         vec_push(lives->arena, &lives->items, life);
-        map_set(lives->arena, &lives->by_value, &op->results[0],
-                (void *)(uintptr_t)lives->items.count);
     }
     note_run(lives, &run, NULL);
     if (lives->until_stored) note_stored(lives, region);
@@ -354,10 +354,8 @@ static size_t drop_over(Life **alive, size_t count, int now)
 static int64_t bytes_of_all(const Lives *lives)
 {
     int64_t total = 0;
-    for (size_t i = 0; i < lives->items.count; i++) {
-        const Life *life = &lives->items.data[i];
+    vec_each (life, &lives->items)
         if (life->first >= 0) total = align_up(total, life->align) + life->bytes;
-    }
     return total;
 }
 
@@ -442,22 +440,11 @@ static int64_t place_all(Lives *lives, Op *launch, const Target *target)
     return total;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    const Life *x = *(Life *const *)a, *y = *(Life *const *)b;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-/* Whether some tile begins before one that is placed no further up has ended. */
 static bool any_share_bytes(const Lives *lives)
 {
-    Life **order = in_order(lives, by_offset);
-    int64_t end = 0;
-    for (size_t i = 0; i < lives->items.count; i++) {
-        if (order[i]->first < 0) continue;
-        if (order[i]->offset < end) return true;
-        end = order[i]->offset + order[i]->bytes;
-    }
+    vec_each (life, &lives->items)
+        for (const Life *other = lives->items.data; other < life; other++)
+            if (share_bytes(life, other)) return true;
     return false;
 }
 
@@ -504,24 +491,23 @@ static bool has_clusters(const Kernel *kernel, Op *launch, const Target *target)
     return false;
 }
 
-static bool place_launch(Kernel *kernel, Op *launch, const Target *target)
+static bool place_launch(Kernel *kernel, PassContext *context, Op *launch)
 {
-    Lives lives = {.arena = arena_new()};
+    const Target *target = context->target;
+    Lives lives = {.arena = context->arena};
     if (!has_clusters(kernel, launch, target)) return false;
     const int64_t total = place_all(&lives, launch, target);
     number_tiles(&lives);
     op_set_int(launch, ATTR_bytes, total);
     const bool fits = total <= target->shared_bytes;
     if (!fits) report_excess(kernel, launch, &lives, total, target);
-    arena_free(lives.arena);
     return fits;
 }
 
 bool pass_shared(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= place_launch(kernel, op, context->target);
+    kernel_each_launch (op, kernel) fine &= place_launch(kernel, context, op);
     kernel->stage = STAGE_PLACED;
     return fine;
 }

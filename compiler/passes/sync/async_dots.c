@@ -17,7 +17,7 @@ typedef struct Open {
     Kernel *kernel;
     OpVec dots;
     VEC(Wait) waits;
-    Map seen; /* a loop's argument that is followed -> with how many groups, and one more */
+    Map seen; /* a loop's argument that is followed -> with how many groups */
     Arena *arena;
 } Open;
 
@@ -63,9 +63,8 @@ static bool follow(Open *open, Value *sum, Op *from, int64_t groups);
 static bool follow_iteration(Open *open, Op *loop, int index, int64_t groups)
 {
     Value *argument = loop->regions[0]->arguments[1 + index];
-    const int64_t before = (int64_t)(intptr_t)map_get(&open->seen, argument);
-    if (before && before <= groups + 1) return true;
-    map_set(open->arena, &open->seen, argument, (void *)(intptr_t)(groups + 1));
+    if (map_number(&open->seen, argument, INTPTR_MAX) <= groups) return true;
+    map_set_number(open->arena, &open->seen, argument, groups);
     return follow(open, argument, loop->regions[0]->first, groups);
 }
 
@@ -111,8 +110,7 @@ static int64_t groups_begun(const Op *op)
  * in both. */
 static void add_wait(Open *open, Op *op, Value *sum)
 {
-    for (size_t i = 0; i < open->waits.count; i++) {
-        Wait *known = &open->waits.data[i];
+    vec_each (known, &open->waits) {
         if (known->sum != sum) continue;
         if (op_comes_before(known->op, op)) known->op = op;
         return;
@@ -179,11 +177,9 @@ static Made with_sums(Open *open, Op *wait, Map *made_of)
     VEC(const Type *) types = {0};
     Builder builder = builder_before(wait);
     for (int i = 0; i < wait->operand_count; i++) vec_push(open->arena, &sums, wait->operands[i]);
-    for (size_t i = 0; i < open->waits.count; i++) {
-        const Wait *known = &open->waits.data[i];
+    vec_each (known, &open->waits)
         if (known->op == wait && !is_waited_for(wait, known->sum)) /* else another product's, too */
             vec_push(open->arena, &sums, known->sum);
-    }
     for (size_t i = 0; i < sums.count; i++) vec_push(open->arena, &types, sums.data[i]->type);
     const int count = (int)sums.count;
     Op *made = build_op(&builder, OP_dot_wait, count, sums.data, count, types.data);
@@ -204,7 +200,7 @@ static void make_waits(Open *open)
     for (size_t i = 0; i < open->waits.count; i++) {
         Op *wait = open->waits.data[i].op;
         if (map_has(&seen, wait)) continue;
-        map_set(open->arena, &seen, wait, wait);
+        map_add(open->arena, &seen, wait);
         vec_push(open->arena, &all, with_sums(open, wait, &made_of));
     }
     region_replace(open->kernel->host, &made_of);
@@ -215,11 +211,9 @@ static void make_waits(Open *open)
 
 bool pass_async_dots(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    Open open = {.kernel = kernel, .arena = arena_new()};
+    Open open = {.kernel = kernel, .arena = context->arena};
     open.dots = region_list(open.arena, kernel->host, is_open, NULL);
     settle_all(&open);
     make_waits(&open);
-    arena_free(open.arena);
     return true;
 }

@@ -154,11 +154,8 @@ static void order_launch(Arena *arena, Region *launch)
 
 bool pass_group_order(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    Arena *arena = arena_new();
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && region_has(launch_region(op), OP_mbarrier_init))
-            order_launch(arena, launch_region(op));
-    arena_free(arena);
+    kernel_each_launch (op, kernel)
+        if (region_has(launch_region(op), OP_mbarrier_init))
+            order_launch(context->arena, launch_region(op));
     return true;
 }

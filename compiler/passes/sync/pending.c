@@ -17,7 +17,7 @@ struct PendingTable {
 };
 /* Pages of a Verdict each, by number; what was never asked about has none. Those asked about are
  * near each other, or few. */
-enum { PAGE = 64 };
+enum { PAGE = 64, WORD = 64 };
 struct Verdicts {
     Map pages; /* (number / PAGE + 1) * 8 -> char[PAGE] */
     size_t last;
@@ -59,10 +59,8 @@ typedef bool Likeness(const Op *a, const Op *b);
 static Op *first_alike(const Sync *sync, Map *map, const Value *memory, Likeness *are_alike, Op *op)
 {
     Alikes *alikes = value_of(sync->arena, map, memory, sizeof *alikes);
-    for (size_t i = 0; i < alikes->count; i++) {
-        const Alike *other = &alikes->data[i];
+    vec_each (other, alikes)
         if (are_alike(other->op, op) && group_is_same(other->group, sync->group)) return other->op;
-    }
     vec_push(sync->arena, alikes, ((Alike){op, sync->group}));
     return op;
 }
@@ -141,8 +139,8 @@ static size_t number_of(const Sync *sync, Pending item)
 {
     PendingTable *table = sync->table;
     Numbers *numbers = value_of(sync->arena, &table->numbers, item_hash(&item), sizeof *numbers);
-    for (size_t i = 0; i < numbers->count; i++)
-        if (same_item(&table->items.data[numbers->data[i]], &item)) return numbers->data[i];
+    vec_each (number, numbers)
+        if (same_item(&table->items.data[*number], &item)) return *number;
     vec_push(sync->arena, numbers, table->items.count);
     vec_push(sync->arena, &table->items, item);
     return table->items.count - 1;
@@ -175,55 +173,26 @@ bool pending_conflicts(const Sync *sync, Verdicts *verdicts, size_t number, Op *
 
 /* ---- sets ---- */
 
-enum { MANY = 16 /* from which on a table tells which items are there */ };
-
 const Pending *state_item(const Sync *sync, const State *state, size_t index)
 {
     return &sync->table->items.data[state->items.data[index]];
 }
 
-/* Open-addressed, at most half full. True if it was not there. */
-static bool set_slot(const State *state, size_t number)
+/* A bit for each number of the table as it is now. */
+static void fit_bits(const Sync *sync, State *state)
 {
-    const size_t mask = state->slot_count - 1;
-    size_t at = (number * UINT32_C(0x9e3779b1) >> 7) & mask;
-    while (state->slots[at] != 0 && state->slots[at] != number + 1) at = (at + 1) & mask;
-    const bool is_new = state->slots[at] == 0;
-    state->slots[at] = number + 1;
-    return is_new;
-}
-
-static void fill_slots(const Sync *sync, State *state)
-{
-    if (2 * state->items.count >= state->slot_count) {
-        while (state->slot_count <= 2 * state->items.count)
-            state->slot_count = state->slot_count == 0 ? (size_t)2 * MANY : 2 * state->slot_count;
-        state->slots = arena_new_array(sync->arena, size_t, state->slot_count);
-    } else {
-        memset(state->slots, 0, state->slot_count * sizeof *state->slots);
-    }
-    for (size_t i = 0; i < state->items.count; i++) set_slot(state, state->items.data[i]);
-    state->in_slots = state->items.count;
-}
-
-static bool is_new_number(const Sync *sync, State *state, size_t number)
-{
-    if (state->items.count < MANY) {
-        for (size_t i = 0; i < state->items.count; i++)
-            if (state->items.data[i] == number) return false;
-        return true;
-    }
-    if (state->in_slots != state->items.count || 2 * state->items.count >= state->slot_count)
-        fill_slots(sync, state);
-    const bool is_new = set_slot(state, number);
-    state->in_slots += is_new;
-    return is_new;
+    state->words = sync->table->items.count / WORD + 1;
+    state->bits = arena_new_array(sync->arena, uint64_t, state->words);
+    vec_each (number, &state->items) state->bits[*number / WORD] |= UINT64_C(1) << *number % WORD;
 }
 
 /* True if it was not there. */
 static bool add_number(const Sync *sync, State *state, size_t number)
 {
-    if (!is_new_number(sync, state, number)) return false;
+    if (number / WORD >= state->words) fit_bits(sync, state);
+    uint64_t *const word = &state->bits[number / WORD], bit = UINT64_C(1) << number % WORD;
+    if (*word & bit) return false;
+    *word |= bit;
     vec_push(sync->arena, &state->items, number);
     return true;
 }
@@ -237,8 +206,7 @@ void state_add(const Sync *sync, State *state, Pending item)
 bool state_join(const Sync *sync, State *state, const State *other)
 {
     bool more = false;
-    for (size_t i = 0; i < other->items.count; i++)
-        more |= add_number(sync, state, other->items.data[i]);
+    vec_each (number, &other->items) more |= add_number(sync, state, *number);
     return more;
 }
 
@@ -274,7 +242,7 @@ static void change(const Sync *sync, State *state, ItemRule *rule, const void *c
     const size_t count = state->items.count, first = count_unchanged(sync, state, rule, context);
     if (first == count) return;
     state->items.count = first;
-    state->in_slots = 0;
+    state->words = 0;
     for (size_t i = first; i < count; i++) { /* what is added stands in front of what is read */
         const size_t number = state->items.data[i];
         const Pending old = sync->table->items.data[number];

@@ -89,19 +89,16 @@ static void remark_op(Op *op, void *context)
     if (reason_of(op) && !map_has(&marks->claimed, op))
         kernel_remark(marks->kernel, op->span, "a barrier is added: %s", reason_of(op));
     if (!hazard_is_authors_sync(op)) return;
-    if (barrier)
-        kernel_remark(marks->kernel, op->span, "this sync is needed: %s", reason_of(barrier));
-    else
-        kernel_remark(marks->kernel, op->span,
-                      "this sync is not needed: nothing behind it uses memory that other threads "
-                      "use before it, or another barrier orders that");
+    kernel_remark(marks->kernel, op->span, "this sync is %sneeded: %s", barrier ? "" : "not ",
+                  barrier ? reason_of(barrier)
+                          : "nothing behind it uses memory that other threads use before it, or "
+                            "another barrier orders that");
 }
 
-void remark_barriers(Kernel *kernel, Op *launch)
+void remark_barriers(Kernel *kernel, Arena *arena, Op *launch)
 {
+    Marks marks = {.kernel = kernel, .arena = arena};
     if (!kernel->wants_remarks) return;
-    Marks marks = {.kernel = kernel, .arena = arena_new()};
     mark_region(&marks, launch->regions[0]);
     region_visit(launch->regions[0], remark_op, &marks);
-    arena_free(marks.arena);
 }

@@ -104,12 +104,6 @@ static int barriers_of(const Sync *sync, ThreadGroup group, int parts)
     return first;
 }
 
-/* What does not use shared memory as threads do. */
-static bool is_async_reader(const Op *op)
-{
-    return op_has(op, ASYNC_PROXY);
-}
-
 /* Nothing that a fence shows is between. */
 static bool is_fenced(const Op *op)
 {
@@ -127,7 +121,7 @@ static bool reaches_tensor_core(const Sync *sync, const Op *op)
     if (!sync->tensor_core) return false;
     for (const Op *from = op;; from = op->next) {
         for (const Op *at = from; at && !found; at = at->next) {
-            found = is_async_reader(at);
+            found = op_has(at, ASYNC_PROXY);
             for (int i = 0; i < at->region_count && !found; i++)
                 found = region_has_with(at->regions[i], ASYNC_PROXY);
         }
@@ -146,21 +140,11 @@ static bool writes_shared(const Op *op)
            (hazard_is_shared(op) && hazard_writes(op));
 }
 
-static bool makes_barriers(const Op *op)
-{
-    return op_has(op, INITS);
-}
-
 /* What threads write, to be shown to the tensor core: a strict kernel's author does that. */
 static bool is_authors_to_show(const Sync *sync, const Op *op)
 {
     return sync->kernel->is_strict && sync->kernel->has_own_fences && writes_shared(op) &&
-           !makes_barriers(op);
-}
-
-static bool is_of_proxies(const Sync *sync, const Op *op)
-{
-    return makes_barriers(op) || map_has(sync->shown, op);
+           !op_has(op, INITS);
 }
 
 /* A barrier at the op has to show the tensor core what threads wrote since the last one, and to
@@ -173,10 +157,10 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
         const Pending *item = state_item(sync, state, i);
         if (!group_has(sync->group, item->group) || item->in_flight || item->met || item->open ||
             item->known.count || is_authors_to_show(sync, item->op) ||
-            !is_of_proxies(sync, item->op))
+            !(op_has(item->op, INITS) || map_has(sync->shown, item->op)))
             continue;
         needed = true;
-        made &= makes_barriers(item->op);
+        made &= op_has(item->op, INITS);
     }
     /* beside groups that the author's mbarriers order, the text does not say what comes after */
     if (!needed || !(sync->mbarriers ? sync->tensor_core : reaches_tensor_core(sync, op))) return;
@@ -190,7 +174,8 @@ static void build_fence(const Sync *sync, Op *op, const State *state)
 static void build_own_fence(const Sync *sync, Op *op, const State *state)
 {
     bool needed = false;
-    if (!sync->fences || !is_async_reader(op) || op_int(op, ATTR_by_threads, 0) || is_fenced(op))
+    if (!sync->fences || !op_has(op, ASYNC_PROXY) || op_int(op, ATTR_by_threads, 0) ||
+        is_fenced(op))
         return;
     for (size_t i = 0; i < state->items.count && !needed; i++) {
         const Pending *item = state_item(sync, state, i);
@@ -253,15 +238,10 @@ static void visit_barrier_of_all(const Sync *sync, Op *op, State *state)
 }
 
 /* For each of so many parts of the threads. */
-static void insert_barriers(const Sync *sync, Op *before, State *state, int parts)
+static void insert_barrier(const Sync *sync, Op *before, State *state, int parts)
 {
     (parts > 1 ? state_meet : state_clear)(sync, state);
     if (!sync->hit) build_barrier(sync, before, parts);
-}
-
-static void insert_barrier(const Sync *sync, Op *before, State *state)
-{
-    insert_barriers(sync, before, state, 1);
 }
 
 static void report_hit(const Sync *sync, const Pending *earlier)
@@ -319,7 +299,7 @@ static void add_access(const Sync *sync, Op *op, State *state)
 static void visit_access(const Sync *sync, Op *op, State *state)
 {
     const int parts = needs_barrier(sync, op, state);
-    if (parts) insert_barriers(sync, op, state, parts);
+    if (parts) insert_barrier(sync, op, state, parts);
     build_own_fence(sync, op, state);
     add_access(sync, op, state);
 }
@@ -329,14 +309,14 @@ static void visit_access(const Sync *sync, Op *op, State *state)
 static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
 {
     bool needed = false;
-    for (size_t i = 0; i < state->items.count; i++) {
+    for (size_t i = 0; i < state->items.count && sync->fences; i++) {
         const Pending *item = state_item(sync, state, i);
         needed |= !group_is_apart(item->group, sync->group) && !item->known.count && !item->open &&
-                  !makes_barriers(item->op) && !is_authors_to_show(sync, item->op) &&
+                  !op_has(item->op, INITS) && !is_authors_to_show(sync, item->op) &&
                   map_has(sync->shown, item->op);
     }
     Builder builder = builder_before(arrive);
-    if (sync->fences && !is_fenced(arrive) && sync->tensor_core && needed)
+    if (needed && sync->tensor_core && !is_fenced(arrive))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
@@ -371,7 +351,7 @@ static void visit_apart(const Sync *sync, Op *op, State *state)
         for (int r = 0; r < op->region_count; r++)
             region_visit(op->regions[r], visit_access_apart, &apart);
         if (apart.adds) return;
-        if (apart.needed) insert_barrier(sync, op, state);
+        if (apart.needed) insert_barrier(sync, op, state, 1);
     }
 }
 
@@ -403,19 +383,13 @@ static bool waits_for_group(const Op *op, const void *context)
            region_find(other->regions[0], uses_row, operand(op, barriers));
 }
 
-/* Its threads may wait until the other's arrive. */
-static bool waits_for(const Op *group, const Op *other)
-{
-    return region_find(group->regions[0], waits_for_group, other) != NULL;
-}
-
-/* The last group behind this one, before all meet, that this one may wait for. */
+/* The last group behind this one, before all meet, until whose threads arrive this one may wait. */
 static const Op *last_partner(const Op *group)
 {
     const Op *last = NULL;
     for (const Op *op = group->next; op; op = op->next) {
         if (op_has(op, BARRIER)) break;
-        if (is_group(op) && waits_for(group, op)) last = op;
+        if (is_group(op) && region_find(group->regions[0], waits_for_group, op)) last = op;
     }
     return last;
 }
@@ -437,7 +411,7 @@ static bool later_group_waits(const Sync *sync, const Op *group, const State *st
 static void visit_group(const Sync *sync, Op *op, State *state)
 {
     if ((!sync->hit && group_waits(sync, op, state)) || later_group_waits(sync, op, state))
-        insert_barrier(sync, op, state);
+        insert_barrier(sync, op, state, 1);
     Sync inner = *sync;
     inner.group = group_threads(op);
     walk(&inner, op->regions[0], state);
@@ -485,7 +459,7 @@ static void visit_loop(const Sync *sync, Op *loop, State *state)
     State entry = state_copy(sync, state), waited = {0};
     walk_once(&dry, loop, &entry, &waited);
     if (hit)
-        insert_barrier(sync, loop, state);
+        insert_barrier(sync, loop, state, 1);
     else
         state_join(sync, state, &waited); /* what began before the loop may have landed in it */
     state_join(sync, state, &left->iterations);
@@ -515,7 +489,7 @@ static bool waits_for_copies(const Op *op, const void *sync)
 static bool is_product_in_memory(const Op *op, const void *context)
 {
     (void)context;
-    return is_async_reader(op) && !op_has(op, TMA);
+    return op_has(op, ASYNC_PROXY) && !op_has(op, TMA);
 }
 
 /* Copies have landed for others, which tell the threads of this group, whose products read them. */
@@ -555,7 +529,7 @@ static void visit_op(const Sync *sync, Op *op, State *state)
     if (op_has(op, PURE)) return; /* most are, and each is met many times */
     if (is_async_copy(op) && !op_has(op, TMA) && op_attr(op, ATTR_multi_buffer)) return;
     if (hazard_is_arrival(op)) {
-        if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state);
+        if (needs_barrier(sync, op, state)) insert_barrier(sync, op, state, 1);
         visit_arrive(sync, op, state);
     }
     if (op_has(op, ACQUIRES)) visit_take(sync, op);
@@ -676,7 +650,7 @@ static void add_proxy_tile(ProxyTiles *found, ProxyTile added)
 static void find_proxy_tiles(Op *op, void *context)
 {
     ProxyTiles *found = context;
-    for (int i = 0; i < op->operand_count && is_async_reader(op); i++)
+    for (int i = 0; i < op->operand_count && op_has(op, ASYNC_PROXY); i++)
         if (op->operands[i]->type->kind == TYPE_SHARED)
             add_proxy_tile(found, (ProxyTile){op->operands[i], NULL, TILE_USED});
     if (is_async_copy(op) && op_has(op, TMA) && !op_int(op, ATTR_by_threads, 0))
@@ -684,15 +658,6 @@ static void find_proxy_tiles(Op *op, void *context)
                                           map_has(&found->given_back, operand(op, barriers))
                                               ? TILE_COPIED_BEHIND_READS
                                               : TILE_COPIED});
-}
-
-static bool is_of_tile(const ProxyTile *tile, const Op *op)
-{
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_SHARED &&
-            shared_root(op->operands[i]) == shared_root(tile->tile))
-            return true;
-    return false;
 }
 
 static bool meets_tile(const ProxyTile *other, const Op *op)
@@ -709,11 +674,10 @@ static void find_shown(Op *op, void *context)
     const ProxyTiles *found = context;
     const Sync *sync = found->sync;
     const bool writes = writes_shared(op);
-    if (!writes && (!hazard_is_shared(op) || hazard_writes(op) || is_async_reader(op))) return;
-    for (size_t i = 0; i < found->tiles.count; i++) {
-        const ProxyTile *other = &found->tiles.data[i];
+    if (!writes && (!hazard_is_shared(op) || hazard_writes(op) || op_has(op, ASYNC_PROXY))) return;
+    vec_each (other, &found->tiles) {
         if ((other->kind == TILE_USED) != writes || !meets_tile(other, op)) continue;
-        if (other->kind == TILE_COPIED_BEHIND_READS && is_of_tile(other, op))
+        if (other->kind == TILE_COPIED_BEHIND_READS && shared_is_used(op, shared_root(other->tile)))
             map_set(sync->arena, sync->read_back, other->barriers, op);
         else
             map_set(sync->arena, sync->shown, op, op);
@@ -792,25 +756,22 @@ static void visit_release(Op *release, void *context)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
-static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *launch)
+static bool sync_launch(Kernel *kernel, PassContext *context, Op *launch)
 {
-    Barriers barriers = {0};
-    OpVec inserted = {0};
-    Cause cause = {0};
-    Map shown = {0}, read_back = {0}, copied_for = {0}, keepers = {0};
+    Arena *arena = context->arena;
     merge_meetings(launch_region(launch));
     const Sync sync = {.mbarriers = region_has(launch_region(launch), OP_mbarrier_init),
                        .tensor_core = region_has_with(launch_region(launch), ASYNC_PROXY),
                        .kernel = kernel,
                        .target = context->target,
                        .arena = arena,
-                       .barriers = &barriers,
-                       .inserted = &inserted,
-                       .shown = &shown,
-                       .read_back = &read_back,
-                       .copied_for = &copied_for,
-                       .keepers = &keepers,
-                       .cause = &cause,
+                       .barriers = arena_new_of(arena, Barriers),
+                       .inserted = arena_new_of(arena, OpVec),
+                       .shown = arena_new_of(arena, Map),
+                       .read_back = arena_new_of(arena, Map),
+                       .copied_for = arena_new_of(arena, Map),
+                       .keepers = arena_new_of(arena, Map),
+                       .cause = arena_new_of(arena, Cause),
                        .table = pending_table_new(arena),
                        .facts = analysis_ranges(context),
                        .agreement = analysis_uniformity(context),
@@ -821,21 +782,18 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Arena *arena, Op *
     place_barriers(sync, launch);
     region_visit_those(launch_region(launch), OP_consumer_release, visit_release, (void *)&sync);
     region_visit_those(launch_region(launch), OP_order_wait, keep_from_barriers, NULL);
-    remark_barriers(kernel, launch);
+    remark_barriers(kernel, arena, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
-    if (barriers.too_many)
+    if (sync.barriers->too_many)
         diag_report(kernel->session->diags, DIAG_too_many_barriers, launch->span);
-    return !barriers.too_many;
+    return !sync.barriers->too_many;
 }
 
 bool pass_sync(Kernel *kernel, PassContext *context)
 {
     bool fine = true;
-    Arena *arena = arena_new();
     kernel_drop_dead(kernel); /* loads of what the tensor core reads for itself, for one */
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) fine &= sync_launch(kernel, context, arena, op);
-    arena_free(arena);
+    kernel_each_launch (op, kernel) fine &= sync_launch(kernel, context, op);
     kernel->stage = STAGE_SYNCED;
     return fine;
 }

@@ -25,8 +25,8 @@ typedef struct PendingTable PendingTable;
 /* A set of them: numbers of the table. */
 typedef struct State {
     VEC(size_t) items;
-    size_t *slots, slot_count; /* the items, each number + 1, once there are many */
-    size_t in_slots;           /* so many of the items; others than all: they are filled anew */
+    uint64_t *bits; /* those of the items: of numbers below 64 * words */
+    size_t words;   /* 0: none is set yet */
 } State;
 
 /* What a barrier is for. */
@@ -128,6 +128,6 @@ bool hazard_within_parts(const Sync *sync, Pending earlier, const Op *op);
 /* ---- remarks.c ---- */
 
 /* Says which of the author's syncs were needed, and which barriers he did not ask for. */
-void remark_barriers(Kernel *kernel, Op *launch);
+void remark_barriers(Kernel *kernel, Arena *arena, Op *launch);
 
 #endif

@@ -177,9 +177,7 @@ static bool has_many_tiles(const Op *launch, const Target *target)
 bool pass_dependent_launch(Kernel *kernel, PassContext *context)
 {
     if (!target_has(context->target, HAS_PDL)) return true;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && !op_int(op, ATTR_cooperative, 0) &&
-            !has_many_tiles(op, context->target))
-            let_begin(op);
+    kernel_each_launch (op, kernel)
+        if (!op_int(op, ATTR_cooperative, 0) && !has_many_tiles(op, context->target)) let_begin(op);
     return true;
 }

@@ -143,7 +143,6 @@ static void hoist_loads(Kernel *kernel, const Target *target, const Op *launch)
 
 bool pass_hoist_loads(Kernel *kernel, PassContext *context)
 {
-    for (const Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) hoist_loads(kernel, context->target, op);
+    kernel_each_launch (op, kernel) hoist_loads(kernel, context->target, op);
     return true;
 }

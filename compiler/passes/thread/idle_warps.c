@@ -45,7 +45,7 @@ static bool is_needed_within(const Idle *idle, const Op *op)
 
 static void take(Idle *idle, Op *op)
 {
-    map_set(idle->arena, &idle->within, op, op);
+    map_add(idle->arena, &idle->within, op);
     vec_push(idle->arena, &idle->ops, op);
     idle->count += op->code != OP_const;
     idle->asks += op_has(op, COOP);
@@ -73,19 +73,14 @@ static void find_ops(Idle *idle, Op *last, const Value *predicate)
 static int count_entering(const Idle *idle)
 {
     Map seen = {0};
-    int count = 0;
-    for (size_t i = 0; i < idle->ops.count; i++) {
-        const Op *op = idle->ops.data[i];
-        for (int o = 0; o < op->operand_count; o++) {
-            const Value *value = op->operands[o];
-            if (!value->op || value->op->code == OP_const || value->op->parent != op->parent ||
-                map_has(&idle->within, value->op) || map_has(&seen, value))
-                continue;
-            map_set(idle->arena, &seen, value, value->op);
-            count++;
+    vec_each (op, &idle->ops)
+        for (int o = 0; o < (*op)->operand_count; o++) {
+            const Value *value = (*op)->operands[o];
+            if (value->op && value->op->code != OP_const && value->op->parent == (*op)->parent &&
+                !map_has(&idle->within, value->op))
+                map_add(idle->arena, &seen, value);
         }
-    }
-    return count;
+    return (int)seen.count;
 }
 
 static void build_branch_of(Idle *idle, Op *last, Value *predicate)
@@ -119,11 +114,8 @@ static void visit_region(Arena *arena, Region *region)
 
 bool pass_idle_warps(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    Arena *arena = arena_new();
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && !region_has_with(launch_region(op), ASYNC_PROXY))
-            visit_region(arena, launch_region(op));
-    arena_free(arena);
+    kernel_each_launch (op, kernel)
+        if (!region_has_with(launch_region(op), ASYNC_PROXY))
+            visit_region(context->arena, launch_region(op));
     return true;
 }

@@ -211,7 +211,6 @@ static void look(LimitBits *bits, Region *region)
 bool pass_limit_bits(Kernel *kernel, PassContext *context)
 {
     LimitBits bits = {.kernel = kernel, .facts = analysis_ranges(context)};
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) look(&bits, op->regions[0]);
+    kernel_each_launch (op, kernel) look(&bits, op->regions[0]);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
+#include "ir/rebuild.h"
 
 #include <string.h>
 
@@ -27,17 +28,13 @@ static bool is_together(const Op *op, const void *context)
     return op_has(op, COOP | BARRIER | WAITS | ASYNC);
 }
 
-static bool is_empty(const Region *region)
-{
-    return region->first == region->last;
-}
-
 /* The branch that is all the loop does; NULL: it does something else. */
 static Op *guard_of(const Op *loop)
 {
     Op *guard = NULL;
     for (Op *op = loop->regions[0]->first; op; op = op->next) {
-        if (op->code == OP_if && !guard && op->result_count == 0 && is_empty(op->regions[1])) {
+        if (op->code == OP_if && !guard && op->result_count == 0 &&
+            op->regions[1]->first == op->regions[1]->last) {
             guard = op;
         } else if (is_together(op, NULL) || op->region_count ||
                    !(op_has(op, PURE) || op_has(op, LOADS) || op_has(op, TERM))) {
@@ -49,8 +46,7 @@ static Op *guard_of(const Op *loop)
 
 static bool is_outside(const Op *loop, const Value *value)
 {
-    const Region *home = value_home(value);
-    return !home || !region_holds(loop->regions[0], home);
+    return !region_holds(loop->regions[0], value_home(value));
 }
 
 static bool cannot_wrap(FactTable *facts, const Value *index)
@@ -80,15 +76,6 @@ static bool read_limit(FactTable *facts, const Op *compare, Limit *out)
     return loop_foresees(out->loop, out->index) && cannot_wrap(facts, out->index);
 }
 
-/* What a value of the body is in the first iteration. */
-static void copy_first(Builder *at, const Limit *limit, const Value *value, Map *copies)
-{
-    if (is_outside(limit->loop, value) || map_has(copies, value)) return;
-    for (int i = 0; i < value->op->operand_count; i++)
-        copy_first(at, limit, value->op->operands[i], copies);
-    op_clone(at, value->op, copies);
-}
-
 static Value *wide(Builder *at, Value *value)
 {
     return build_cast(at, DTYPE_i64, value);
@@ -114,19 +101,17 @@ static Value *end_of(Builder *at, const Limit *limit, Value *first, Value *bound
 
 static void set_limit(const Limit *limit, Value *condition)
 {
-    Arena *arena = arena_new();
-    Map copies = {0};
+    Map first = {0}; /* values of the body -> what they are in the first iteration */
     Builder at = builder_before(limit->loop), inside = builder_before(limit->guard);
-    map_set(arena, &copies, limit->loop->regions[0]->arguments[0], operand(limit->loop, begin));
-    copy_first(&at, limit, limit->index, &copies);
-    copy_first(&at, limit, limit->bound, &copies);
-    Value *bound = map_get(&copies, limit->bound);
-    Value *end = end_of(&at, limit, map_get(&copies, limit->index), bound ? bound : limit->bound);
+    const Region *body = limit->loop->regions[0];
+    map_set(at.kernel->arena, &first, body->arguments[0], operand(limit->loop, begin));
+    Value *index = value_copy_slice(&at, limit->index, body, &first);
+    Value *bound = value_copy_slice(&at, limit->bound, body, &first);
+    Value *end = end_of(&at, limit, index, bound);
     op_set_operand(limit->loop, operand_index(limit->loop, end), end);
     if (operand(limit->guard, condition) == condition)
         op_set_operand(limit->guard, operand_index(limit->guard, condition),
                        build_const(&inside, DTYPE_b1, 1));
-    arena_free(arena);
 }
 
 static void visit(Op *loop, void *context)

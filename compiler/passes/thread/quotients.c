@@ -144,7 +144,6 @@ bool pass_quotients(Kernel *kernel, PassContext *context)
 {
     Map made = {0};
     (void)context;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) look(kernel, op->regions[0], &made);
+    kernel_each_launch (op, kernel) look(kernel, op->regions[0], &made);
     return true;
 }

@@ -107,7 +107,6 @@ static void rasterize_launch(Op *launch)
 bool pass_rasterize_blocks(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) rasterize_launch(op);
+    kernel_each_launch (op, kernel) rasterize_launch(op);
     return true;
 }

@@ -40,6 +40,11 @@ typedef struct PressureSchedule {
     VEC(PlaceRead) places;
 } PressureSchedule;
 
+static Seat *seat_of(const Op *op)
+{
+    return op->scratch;
+}
+
 static bool is_pure(const Op *op)
 {
     return op_has(op, PURE) && !op_has(op, COOP | TERM);
@@ -106,7 +111,7 @@ static void note_uses(Op *op, void *context)
     const PressureSchedule *schedule = context;
     for (int i = 0; i < op->operand_count; i++) {
         const Value *value = op->operands[i];
-        if (is_here(schedule, value)) ((Seat *)value->op->scratch)->last = schedule->number;
+        if (is_here(schedule, value)) seat_of(value->op)->last = schedule->number;
         if (schedule->carried && !value->op && value->region == schedule->region)
             schedule->carried[value->index] = schedule->number;
     }
@@ -153,7 +158,7 @@ static int most_words(PressureSchedule *schedule)
         ends[schedule->carried[i]] += words_of_value(schedule->region->arguments[i]);
     }
     for (Op *op = schedule->region->first; op; op = op->next, number++) {
-        const int last = ((Seat *)op->scratch)->last, own = last > number ? words_of(op) : 0;
+        const int last = seat_of(op)->last, own = last > number ? words_of(op) : 0;
         ends[last] += own;
         words += own;
         if (!schedule->carried) most = words > most ? words : most;
@@ -170,7 +175,7 @@ static void push_operands(Op *op, void *context)
     PressureSchedule *schedule = context;
     for (int i = op->operand_count - 1; i >= 0; i--) {
         Value *value = op->operands[i];
-        if (is_here(schedule, value) && !((Seat *)value->op->scratch)->placed &&
+        if (is_here(schedule, value) && !seat_of(value->op)->placed &&
             may_move(schedule, value->op))
             vec_push(schedule->arena, &schedule->stack, value->op);
     }
@@ -181,23 +186,15 @@ static void place(PressureSchedule *schedule, Op *op)
 {
     vec_push(schedule->arena, &schedule->stack, op);
     while (schedule->stack.count > 0) {
-        Op *next = schedule->stack.data[schedule->stack.count - 1];
+        Op *next = vec_last(&schedule->stack);
         const size_t before = schedule->stack.count;
-        if (!((Seat *)next->scratch)->placed) op_visit(next, push_operands, schedule);
+        if (!seat_of(next)->placed) op_visit(next, push_operands, schedule);
         if (schedule->stack.count > before) continue;
         schedule->stack.count--;
-        if (((Seat *)next->scratch)->placed) continue;
-        ((Seat *)next->scratch)->placed = true;
+        if (seat_of(next)->placed) continue;
+        seat_of(next)->placed = true;
         if (next != schedule->region->last) op_move_before(next, schedule->region->last);
     }
-}
-
-static OpVec ops_of(const PressureSchedule *schedule)
-{
-    OpVec ops = {0};
-    for (Op *op = schedule->region->first; op; op = op_next(op))
-        vec_push(schedule->arena, &ops, op);
-    return ops;
 }
 
 /* ---- reads, some at a time ---- */
@@ -212,7 +209,7 @@ static void open_operands(Op *op, void *context)
     const Batch *batch = context;
     for (int i = op->operand_count - 1; i >= 0; i--) {
         Value *value = op->operands[i];
-        Seat *seat = is_here(batch->schedule, value) ? value->op->scratch : NULL;
+        Seat *seat = is_here(batch->schedule, value) ? seat_of(value->op) : NULL;
         if (!seat || seat->placed || seat->looked || !may_move(batch->schedule, value->op))
             continue;
         seat->looked = true;
@@ -229,7 +226,7 @@ static int place_reads(PressureSchedule *schedule, Op *op, int limit)
     op_visit(op, open_operands, &batch);
     while (open.count > 0) {
         Op *next = vec_pop(&open);
-        const Seat *seat = next->scratch;
+        const Seat *seat = seat_of(next);
         op_visit(next, open_operands, &batch);
         if (!reads_memory(next) || seat->placed || seat->number >= limit) continue;
         place(schedule, next);
@@ -256,23 +253,23 @@ static void note_read(PressureSchedule *schedule, Op *read)
 {
     const Value *pointer = operand(read, pointer);
     const Op *tile = tile_of(pointer);
-    size_t i = 0;
-    while (i < schedule->places.count && (schedule->places.data[i].tile != tile ||
-                                          schedule->places.data[i].space != pointer->type->space))
-        i++;
-    if (i == schedule->places.count)
+    PlaceRead *from = NULL;
+    vec_each (known, &schedule->places)
+        if (known->tile == tile && known->space == pointer->type->space) from = known;
+    if (!from) {
         vec_push(schedule->arena, &schedule->places,
                  ((PlaceRead){.space = pointer->type->space, .tile = tile}));
-    vec_push(schedule->arena, &schedule->places.data[i].reads, read);
+        from = &vec_last(&schedule->places);
+    }
+    vec_push(schedule->arena, &from->reads, read);
 }
 
 /* What the op may change is read before it. */
 static void place_before(PressureSchedule *schedule, const Op *op)
 {
-    for (size_t i = 0; i < schedule->places.count; i++) {
-        PlaceRead *from = &schedule->places.data[i];
+    vec_each (from, &schedule->places) {
         if (from->reads.count == 0 || leaves(op, from)) continue;
-        for (size_t r = 0; r < from->reads.count; r++) place(schedule, from->reads.data[r]);
+        vec_each (read, &from->reads) place(schedule, *read);
         from->reads.count = 0;
     }
 }
@@ -280,9 +277,11 @@ static void place_before(PressureSchedule *schedule, const Op *op)
 /* Where that comes to no more words than `most`. */
 static void change_order(PressureSchedule *schedule, int most)
 {
-    const OpVec ops = ops_of(schedule);
+    OpVec ops = {0};
     size_t ahead = 0;
     schedule->places.count = 0;
+    for (Op *op = schedule->region->first; op; op = op_next(op))
+        vec_push(schedule->arena, &ops, op);
     for (size_t i = 0; i < ops.count; i++) {
         Op *op = ops.data[i];
         if (schedule->far && reads_memory(op)) note_read(schedule, op);
@@ -291,7 +290,7 @@ static void change_order(PressureSchedule *schedule, int most)
         place_before(schedule, op);
         place(schedule, op);
     }
-    for (size_t i = 0; i < ops.count; i++) place(schedule, ops.data[i]); /* what nobody uses */
+    vec_each (op, &ops) place(schedule, *op); /* what nobody uses */
     if (most_words(schedule) <= most) return;
     for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
 }
@@ -321,20 +320,14 @@ static bool is_crowded(PressureSchedule *schedule, Region *region)
 
 /* What the branch alone needs is computed there, not by all that come to it, so that it is next to
  * its use, behind a loop, too. */
-static void sink_into(PressureSchedule *schedule, Op *choice, Region *branch)
+static void sink_into(Kernel *kernel, Op *choice, Region *branch)
 {
-    if (!is_crowded(schedule, branch)) return;
+    PressureSchedule schedule = {.arena = kernel->arena};
+    if (!is_crowded(&schedule, branch)) return;
     for (Op *op = choice->previous, *before; op; op = before) {
         before = op->previous;
         if (is_for_branch(op, branch)) op_move_before(op, branch->first);
     }
-}
-
-static void sink(Kernel *kernel, Op *choice)
-{
-    PressureSchedule schedule = {.arena = kernel->arena};
-    for (int i = 0; choice->code == OP_if && i < choice->region_count; i++)
-        sink_into(&schedule, choice, choice->regions[i]);
 }
 
 /* What the loops around that of the region carry stays in registers for as long as it runs. */
@@ -358,8 +351,7 @@ static void order_reads(PressureSchedule *schedule, int most)
     for (bool more = true; more && words > most; schedule->at_once /= 2) {
         change_order(schedule, wanted);
         words = most_words(schedule);
-        wanted = words * COST_PRESSURE_PERCENT / 100;
-        if (wanted < most) wanted = most;
+        wanted = (int)larger_of(words * COST_PRESSURE_PERCENT / 100, most);
         more = schedule->at_once > 0;
     }
 }
@@ -402,16 +394,11 @@ static void order_carried(Kernel *kernel, PressureSchedule *schedule, const Targ
     if (!target_has(target, MAY_READ_EARLY)) order_reads(schedule, most);
 }
 
-static void note_held(Kernel *kernel, PressureSchedule *schedule)
-{
-    const int held = most_words(schedule) + words_around(schedule->region);
-    if (held > kernel->registers_held) kernel->registers_held = held;
-}
-
 static void order_region(Kernel *kernel, const Target *target, Region *region, int registers)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
-        sink(kernel, op);
+        for (int i = 0; op->code == OP_if && i < op->region_count; i++)
+            sink_into(kernel, op, op->regions[i]);
         for (int i = 0; i < op->region_count; i++)
             order_region(kernel, target, op->regions[i], registers);
     }
@@ -419,15 +406,16 @@ static void order_region(Kernel *kernel, const Target *target, Region *region, i
     if (!region->last || may_move(&schedule, region->last)) return;
     if (has_words(region, COST_PRESSURE_REGISTERS)) order_words(kernel, &schedule, target);
     order_carried(kernel, &schedule, target);
-    if (kernel->wants_remarks && schedule.carried) note_held(kernel, &schedule);
+    if (kernel->wants_remarks && schedule.carried)
+        kernel->registers_held =
+            (int)larger_of(kernel->registers_held, most_words(&schedule) + words_around(region));
     for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
 }
 
 bool pass_register_pressure(Kernel *kernel, PassContext *context)
 {
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch)
-            order_region(kernel, context->target, op->regions[0],
-                         cost_registers_per_thread(context->target, launch_warps(op), 1));
+    kernel_each_launch (op, kernel)
+        order_region(kernel, context->target, op->regions[0],
+                     cost_registers_per_thread(context->target, launch_warps(op), 1));
     return true;
 }

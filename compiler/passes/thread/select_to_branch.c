@@ -371,10 +371,8 @@ static void fill_loop(const ElementLoop *loop, Op *op)
     yield_next(loop, body, op->span);
     for (size_t at = 0; at < loop->ops->count; at++)
         op_move_before(loop->ops->data[at], body->last);
-    for (size_t i = 0; i < loop->taken.count; i++) {
-        const Taken *taken = &loop->taken.data[i];
+    vec_each (taken, &loop->taken)
         op_set_operand(taken->op, taken->operand, loop->arguments[taken->slot * count]);
-    }
     Value *condition = first_condition(loop, body->last);
     for (size_t j = 0; j < choices; j++) {
         Op *choice = loop->choices->data[j];
@@ -469,7 +467,6 @@ static void look(Kernel *kernel, Region *region)
 bool pass_select_to_branch(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch) look(kernel, op->regions[0]);
+    kernel_each_launch (op, kernel) look(kernel, op->regions[0]);
     return true;
 }

@@ -193,8 +193,7 @@ static void join_loads(FactTable *facts, Op *const *loads, int count)
 static void join_all(const Scan *scan, const Loads *loads)
 {
     FactTable *facts = facts_new(scan->loop->parent->kernel);
-    for (size_t i = 0; i < loads->count; i++) {
-        const Load *load = &loads->data[i];
+    vec_each (load, loads) {
         int64_t count = ACCESS_BYTES * 8 / dtype_memory_bits(load->dtype);
         if (load->reach < count) count = load->reach;
         for (int64_t ahead = 0; count > 1 && ahead < scan->run; ahead += count)
@@ -282,12 +281,9 @@ static void unroll(Scan *scan)
         for (int i = 0; i < count; i++) carried[i] = mapped(&map, yield->operands[i]);
     }
     for (int i = 0; i < count; i++) op_set_operand(yield, i, carried[i]);
-    Op *op = last;
-    for (bool more = true; more;) {
-        Op *previous = op->previous;
-        more = op != first;
+    for (Op *op = last, *previous; op; op = previous) {
+        previous = op->previous;
         op_erase(op);
-        op = previous;
     }
     Builder before = builder_before(loop);
     const int step = operand_index(loop, step);
