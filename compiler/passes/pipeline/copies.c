@@ -46,17 +46,13 @@ typedef struct Loop {
 /* ---- what may be in the loop ---- */
 
 /* Nothing that writes global memory, orders accesses but for a sync, or has copies of its own. */
-static bool is_plain(const Op *op)
-{
-    if (op->region_count) return false;
-    return op_has(op, PURE) || op->code == OP_load || op->code == OP_shared_load ||
-           op->code == OP_shared_store || op->code == OP_sync || op->code == OP_yield;
-}
-
-static bool body_is_plain(const Region *body)
+static bool is_plain(const Region *body)
 {
     for (const Op *op = body->first; op; op = op_next(op))
-        if (!is_plain(op)) return false;
+        if (op->region_count ||
+            !(op_has(op, PURE) || op->code == OP_load || op->code == OP_shared_load ||
+              op->code == OP_shared_store || op->code == OP_sync || op->code == OP_yield))
+            return false;
     return true;
 }
 
@@ -143,7 +139,7 @@ static bool find_feed(const Loop *loop, Op *dot, int operand, Feed *out)
 }
 
 /* A product by multiplying and adding reads both operands in shared memory, or none. */
-static void find_feeds_of(Loop *loop, Op *dot)
+static void find_feeds(Loop *loop, Op *dot)
 {
     Feed feeds[2];
     const bool found[2] = {find_feed(loop, dot, 0, &feeds[0]), find_feed(loop, dot, 1, &feeds[1])};
@@ -151,12 +147,6 @@ static void find_feeds_of(Loop *loop, Op *dot)
     for (int i = 0; i < 2; i++)
         if (both || (found[i] && dot_has_instruction(dot, loop->target)))
             vec_push(loop->arena, &loop->feeds, feeds[i]);
-}
-
-static void find_feeds(Loop *loop)
-{
-    for (Op *op = loop->body->first; op; op = op_next(op))
-        if (op->code == OP_dot) find_feeds_of(loop, op);
 }
 
 /* Two dots may read the tile, which there is not yet of what goes to the dot itself. */
@@ -342,10 +332,10 @@ static int choose_factor(const Loop *loop)
     const int64_t depth = left->shape[1] * dtype_bits(left->dtype) / 8;
     const int64_t most =
         wgmma_fits(loop->kernel, loop->target, a->dot) ? COST_WGMMA_DEPTH : COST_MMA_DEPTH;
+    const int64_t room = lesser_of(share_of(loop), room_of(loop));
     int factor = 1;
     while (depth * factor * 2 <= most && trips % (factor * 2) == 0 &&
-           iteration_bytes(loop, false) * factor * 2 * COST_STAGES_ENOUGH <= share_of(loop) &&
-           iteration_bytes(loop, false) * factor * 2 * COST_STAGES_ENOUGH <= room_of(loop))
+           iteration_bytes(loop, false) * factor * 2 * COST_STAGES_ENOUGH <= room)
         factor *= 2;
     return factor;
 }
@@ -354,7 +344,7 @@ static void join_iterations(const Loop *loop, int factor)
 {
     int64_t step;
     if (factor == 1) return;
-    for (size_t i = 0; i < loop->feeds.count; i++) stretch_feed(loop, &loop->feeds.data[i], factor);
+    vec_each (feed, &loop->feeds) stretch_feed(loop, feed, factor);
     Builder builder = builder_before(loop->op);
     value_constant(operand(loop->op, step), &step);
     op_set_operand(loop->op, operand_index(loop->op, step),
@@ -418,18 +408,17 @@ static int choose_stages(const Loop *loop, int64_t bytes)
     } else if (!dot_has_instruction(loop->feeds.data[0].dot, loop->target)) {
         most = COST_STAGES_OF_FMA;
     }
-    if (stages > most) stages = most;
-    if (stages > room_of(loop) / bytes) stages = room_of(loop) / bytes;
-    return (int)(trips && stages > trips ? trips : stages);
+    stages = lesser_of(lesser_of(stages, most), room_of(loop) / bytes);
+    return (int)(trips ? lesser_of(stages, trips) : stages);
 }
 
 /* NULL, or why the loop's loads do not become copies to shared memory. */
 static const char *fault_of_loop(Loop *loop)
 {
-    if (!body_is_plain(loop->body))
-        return "it does more than load, multiply and keep in shared memory";
+    if (!is_plain(loop->body)) return "it does more than load, multiply and keep in shared memory";
     if (!op_is_of_block(loop->op)) return "not all threads of the block take part";
-    find_feeds(loop);
+    for (Op *op = loop->body->first; op; op = op_next(op))
+        if (op->code == OP_dot) find_feeds(loop, op);
     if (!loop->feeds.count)
         return "no operand of a matrix instruction is loaded, 8 bytes or more at a time, from "
                "where is known before the iteration";
@@ -465,18 +454,17 @@ static void consider_loop(Op *op, void *context)
     Loop loop = {.kernel = pass->kernel,
                  .context = pass,
                  .target = pass->target,
-                 .arena = arena_new(),
+                 .arena = pass->arena,
                  .launch = launch_region(op_enclosing(op, OP_launch)),
                  .op = op,
                  .body = op->regions[0]};
     consider(&loop);
-    arena_free(loop.arena);
 }
 
 bool pass_copies(Kernel *kernel, PassContext *context)
 {
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && target_has(context->target, HAS_CP_ASYNC))
+    kernel_each_launch (op, kernel)
+        if (target_has(context->target, HAS_CP_ASYNC))
             region_visit_inner_first(launch_region(op), consider_loop, context);
     return true;
 }

@@ -171,8 +171,7 @@ static const char *fault_of_launch(const Op *launch)
 void multi_buffer_remark_stores(const StoreFaults *stores)
 {
     const Pass *pass = stores->pass;
-    for (size_t i = 0; i < stores->faults.count; i++) {
-        const StoreFault *store = &stores->faults.data[i];
+    vec_each (store, &stores->faults) {
         if (op_attr(store->op, ATTR_tma)) continue;
         kernel_remark(pass->kernel, store->op->span, "a store not by TMA store: %s",
                       store->why ? store->why : fault_of_launch(pass->launch->parent));

@@ -6,6 +6,7 @@
  * Then each iteration of a loop does them once, and multi_buffer can make them ahead. Needs SSA and
  * bounds: what either arm checks is checked. Leaves a TYPED kernel. */
 #include "passes/pass.h"
+#include "ir/op_vec.h"
 #include "ir/rebuild.h"
 
 /* Nothing but what finds the copies' places. */
@@ -14,40 +15,32 @@ static bool prepares(const Op *op)
     return op_has(op, PURE) && !op_has(op, COOP) && op->region_count == 0;
 }
 
-/* From `op` on; NULL: none, or more than copies. */
-static Op *next_copy(Op *op, bool *fits)
+/* The copies of an arm, which does no more than that; false: it does. */
+static bool list_copies(Arena *arena, const Region *arm, OpVec *copies)
 {
-    while (op && prepares(op)) op = op->next;
-    *fits = op && (op->code == OP_copy || op->code == OP_yield);
-    return *fits && op->code == OP_copy ? op : NULL;
-}
-
-static bool same_attributes(const Op *a, const Op *b)
-{
-    return op_dims_mask(a) == op_dims_mask(b) && a->operand_count == b->operand_count &&
-           op_int(a, ATTR_evict, 0) == op_int(b, ATTR_evict, 0);
+    for (Op *op = arm->first; op && op->code != OP_yield; op = op->next) {
+        if (op->code != OP_copy && !prepares(op)) return false;
+        if (op->code == OP_copy) vec_push(arena, copies, op);
+    }
+    return true;
 }
 
 /* Where alone may differ. */
 static bool are_joined(const Op *a, const Op *b)
 {
     return operand(a, view) == operand(b, view) && operand(a, tile) == operand(b, tile) &&
-           same_attributes(a, b);
+           op_dims_mask(a) == op_dims_mask(b) && a->operand_count == b->operand_count &&
+           op_int(a, ATTR_evict, 0) == op_int(b, ATTR_evict, 0);
 }
 
-static bool has_same_copies(const Op *branch)
+static bool has_same_copies(Arena *arena, const Op *branch, OpVec copies[2])
 {
-    bool fits[2], any = false;
     if (branch->code != OP_if || branch->result_count || is_group(branch)) return false;
-    Op *at[2] = {branch->regions[0]->first, branch->regions[1]->first};
-    for (;;) {
-        Op *a = next_copy(at[0], &fits[0]), *b = next_copy(at[1], &fits[1]);
-        if (!fits[0] || !fits[1] || !a != !b) return false;
-        if (!a) return any;
-        if (!are_joined(a, b)) return false;
-        any = true;
-        at[0] = a->next, at[1] = b->next;
-    }
+    for (int r = 0; r < 2; r++)
+        if (!list_copies(arena, branch->regions[r], &copies[r])) return false;
+    for (size_t i = 0; copies[0].count == copies[1].count && i < copies[0].count; i++)
+        if (!are_joined(copies[0].data[i], copies[1].data[i])) return false;
+    return copies[0].count && copies[0].count == copies[1].count;
 }
 
 /* What one of them checks. */
@@ -74,28 +67,23 @@ static void join(Op *branch, Op *copy, Op *other)
     op_erase(other);
 }
 
-static void join_arms(Op *branch, void *context)
+static void join_arms(Op *branch, void *arena)
 {
-    Op *copies[2] = {NULL, NULL};
-    (void)context;
-    if (!has_same_copies(branch)) return;
-    for (;;) {
-        for (int r = 0; r < 2; r++) {
-            Region *arm = branch->regions[r];
-            while (prepares(arm->first)) op_move_before(arm->first, branch);
-            copies[r] = arm->first;
-        }
-        if (copies[0]->code != OP_copy) break;
-        join(branch, copies[0], copies[1]);
+    OpVec copies[2] = {{0}, {0}};
+    if (!has_same_copies(arena, branch, copies)) return;
+    for (size_t i = 0; i < copies[0].count; i++) {
+        for (int r = 0; r < 2; r++)
+            while (branch->regions[r]->first != copies[r].data[i])
+                op_move_before(branch->regions[r]->first, branch);
+        join(branch, copies[0].data[i], copies[1].data[i]);
     }
+    for (int r = 0; r < 2; r++) region_move_before(branch->regions[r], branch);
     op_erase(branch);
 }
 
 bool pass_join_copies(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        if (op->code == OP_launch && kernel_had(kernel, OP_copy))
-            region_visit_inner_first(launch_region(op), join_arms, NULL);
+    if (kernel_had(kernel, OP_copy))
+        region_visit_inner_first(kernel->host, join_arms, context->arena);
     return true;
 }

@@ -82,13 +82,6 @@ static bool same_value(At a, const Value *x, At b, const Value *y, int deep)
     return true;
 }
 
-static bool same_tiles(const Op *a, const Op *b)
-{
-    return a->results[0].type == b->results[0].type && operand(a, view) == operand(b, view) &&
-           a->operand_count == b->operand_count && op_same_attr(a, b, ATTR_dims) &&
-           op_same_attr(a, b, ATTR_bounds);
-}
-
 static bool same_tile(At a, const Op *load, At b, const Op *other)
 {
     for (int i = operand_index(load, offsets); i < load->operand_count; i++)
@@ -119,7 +112,12 @@ static bool loads_again(const Op *first, const Op *again)
 {
     Op *loop = first->parent->parent, *later = again->parent->parent;
     const Parameter *parameter = memory_parameter(operand(first, view));
-    if (!same_tiles(first, again) || !parameter || is_written(loop, later, parameter)) return false;
+    if (first->results[0].type != again->results[0].type ||
+        operand(first, view) != operand(again, view) ||
+        first->operand_count != again->operand_count || !op_same_attr(first, again, ATTR_dims) ||
+        !op_same_attr(first, again, ATTR_bounds) || !parameter ||
+        is_written(loop, later, parameter))
+        return false;
     const int64_t trips = loop_trips(later);
     for (int64_t trip = 0; trip < trips; trip++)
         if (find_trip(first, iteration(later, trip), again) < 0) return false;
@@ -127,12 +125,6 @@ static bool loads_again(const Op *first, const Op *again)
 }
 
 /* ---- how much that is ---- */
-
-static int64_t bytes_of(const Op *load)
-{
-    const Type *tile = load->results[0].type;
-    return dtype_memory_bytes(tile->dtype, type_elements(tile)) * loop_trips(load->parent->parent);
-}
 
 static int64_t ops_of(const Kept *kept, const Op *loop)
 {
@@ -177,13 +169,12 @@ static void copy_op(Builder *builder, const Op *op, int64_t trip, Map *copies, v
 /* Loops are compared as they are until all iterations are there. */
 static void unroll(const Group *group)
 {
-    for (size_t i = 0; i < group->loops.count; i++) {
-        Op *loop = group->loops.data[i];
-        const At first = iteration(loop, 0), second = iteration(loop, 1);
-        loop_copy_iterations(loop, first.index, second.index - first.index, loop_trips(loop),
+    vec_each (loop, &group->loops) {
+        const At first = iteration(*loop, 0), second = iteration(*loop, 1);
+        loop_copy_iterations(*loop, first.index, second.index - first.index, loop_trips(*loop),
                              copy_op, (Group *)(uintptr_t)group);
     }
-    for (size_t i = 0; i < group->loops.count; i++) op_erase(group->loops.data[i]);
+    vec_each (loop, &group->loops) op_erase(*loop);
 }
 
 /* ---- which loops ---- */
@@ -199,8 +190,8 @@ static void add_load(const Kept *kept, Group *group, const Op *load, const Op *f
 
 static void add_loop(const Kept *kept, Group *group, Op *loop)
 {
-    for (size_t i = 0; i < group->loops.count; i++)
-        if (group->loops.data[i] == loop) return;
+    vec_each (known, &group->loops)
+        if (*known == loop) return;
     vec_push(kept->arena, &group->loops, loop);
 }
 
@@ -213,7 +204,7 @@ static void compare_loads(const Kept *kept, Group *group, Op *loop, Op *later, i
              first = op_next(first)) {
             if (!may_keep(first) || !loads_again(first, again)) continue;
             if (!map_has(&group->loads, first)) {
-                *bytes += bytes_of(first);
+                *bytes += type_bytes(first->results[0].type) * loop_trips(loop);
                 add_load(kept, group, first, first);
             }
             add_load(kept, group, again, first);
@@ -230,7 +221,7 @@ static bool keep_loads_of(const Kept *kept, Op *loop)
     int64_t bytes = 0, ops = 0;
     for (Op *later = op_next(loop); later; later = op_next(later))
         if (is_plain(later)) compare_loads(kept, &group, loop, later, &bytes);
-    for (size_t i = 0; i < group.loops.count; i++) ops += ops_of(kept, group.loops.data[i]);
+    vec_each (one, &group.loops) ops += ops_of(kept, *one);
     if (!group.loops.count) return false;
     const bool fits = bytes <= (int64_t)COST_KEPT_REGISTERS * REGISTER_BYTES * kept->threads &&
                       bytes <= COST_KEPT_BYTES && ops <= COST_KEPT_OPS;
@@ -259,14 +250,11 @@ static void visit_region(const Kept *kept, const Region *region)
 
 bool pass_kept_loads(Kernel *kernel, PassContext *context)
 {
-    (void)context;
+    Kept kept = {.kernel = kernel, .arena = context->arena};
     if (kernel->is_strict) return true;
-    Kept kept = {.kernel = kernel, .arena = arena_new()};
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch) continue;
+    kernel_each_launch (op, kernel) {
         kept.threads = launch_threads(op).count;
         visit_region(&kept, launch_region(op));
     }
-    arena_free(kept.arena);
     return true;
 }

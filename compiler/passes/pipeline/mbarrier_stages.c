@@ -46,16 +46,16 @@ static void require(Stages *stages, bool fits, const char *fault)
 
 static Row *row_of(Stages *stages, Op *alloc)
 {
-    for (size_t i = 0; i < stages->rows.count; i++)
-        if (stages->rows.data[i].alloc == alloc) return &stages->rows.data[i];
+    vec_each (row, &stages->rows)
+        if (row->alloc == alloc) return row;
     vec_push(stages->arena, &stages->rows, ((Row){.alloc = alloc, .behind = -1}));
     return &vec_last(&stages->rows);
 }
 
 static Tile *tile_of(Stages *stages, Op *alloc)
 {
-    for (size_t i = 0; i < stages->tiles.count; i++)
-        if (stages->tiles.data[i].alloc == alloc) return &stages->tiles.data[i];
+    vec_each (tile, &stages->tiles)
+        if (tile->alloc == alloc) return tile;
     vec_push(stages->arena, &stages->tiles, ((Tile){.alloc = alloc}));
     return &vec_last(&stages->tiles);
 }
@@ -104,21 +104,17 @@ static void note_tile(Stages *stages, Op *op)
     tile->is_read = true;
 }
 
-static bool is_harmless(const Op *op)
-{
-    return (op_has(op, PURE) && !op_has(op, ALIAS)) || op_has(op, TERM) || op->code == OP_var ||
-           op_row_names(op->code, OPERAND_variable) || op->code == OP_load || op->code == OP_sync ||
-           op->code == OP_barrier;
-}
-
 static void note_op(Stages *stages, Op *op)
 {
-    if (is_harmless(op)) return;
+    if ((op_has(op, PURE) && !op_has(op, ALIAS)) || op_has(op, TERM) || op->code == OP_var ||
+        op_row_names(op->code, OPERAND_variable) || op->code == OP_load || op->code == OP_sync ||
+        op->code == OP_barrier)
+        return;
     vec_push(stages->arena, &stages->uses, op);
     const bool is_known = op->code == OP_mbarrier_arrive || op->code == OP_mbarrier_wait ||
                           op->code == OP_mbarrier_arrive_on_copies ||
                           op->code == OP_mbarrier_expect_tx;
-    if (is_known && op_operand_given(op, OPERAND_rank) == NULL)
+    if (is_known && !operand_given(op, rank))
         note_mbarrier(stages, op);
     else if (op->code == OP_copy_async || op->code == OP_shared_load)
         note_tile(stages, op);
@@ -143,12 +139,6 @@ static void note_region(Stages *stages, Region *region, bool may_group)
 }
 
 /* ---- whether ---- */
-
-static bool counts_from_zero(const Op *loop)
-{
-    return value_is_constant(operand(loop, begin), 0) &&
-           value_is_constant(operand(loop, step), 1) && loop->result_count == 0;
-}
 
 /* Beside `others` uses nothing but the loop has to do with it. */
 static bool is_own(const Stages *stages, const Value *value, int others)
@@ -176,21 +166,25 @@ static bool fits_tile(const Stages *stages, const Tile *tile)
 static bool has_room(const Stages *stages, const Target *target)
 {
     int64_t bytes = COST_SHARED_MARGIN_SPLIT + region_shared_bytes(stages->loop->parent);
-    for (size_t i = 0; i < stages->tiles.count; i++)
-        bytes += (stages->count - 1) * type_bytes(stages->tiles.data[i].alloc->results[0].type);
+    vec_each (tile, &stages->tiles)
+        bytes += (stages->count - 1) * type_bytes(tile->alloc->results[0].type);
     return bytes <= target->shared_bytes;
 }
 
 static void find_stages(Stages *stages, const Target *target)
 {
-    note_region(stages, stages->loop->regions[0], true);
-    require(stages, counts_from_zero(stages->loop), "it does not count from 0 by 1");
+    const Op *loop = stages->loop;
+    note_region(stages, loop->regions[0], true);
+    require(stages,
+            value_is_constant(operand(loop, begin), 0) &&
+                value_is_constant(operand(loop, step), 1) && !loop->result_count,
+            "it does not count from 0 by 1");
     require(stages, stages->tiles.count > 0, "it copies nothing");
-    for (size_t i = 0; !stages->fault && i < stages->rows.count; i++)
-        require(stages, fits_row(stages, &stages->rows.data[i]),
+    vec_each (row, &stages->rows)
+        require(stages, stages->fault || fits_row(stages, row),
                 "an mbarrier does not complete one phase in each iteration, or is used elsewhere");
-    for (size_t i = 0; !stages->fault && i < stages->tiles.count; i++)
-        require(stages, fits_tile(stages, &stages->tiles.data[i]),
+    vec_each (tile, &stages->tiles)
+        require(stages, stages->fault || fits_tile(stages, tile),
                 "a tile is not both copied and read in it alone");
     require(stages, stages->fault || has_room(stages, target),
             "shared memory has no room for them");
@@ -209,8 +203,8 @@ static void replace_row(const Stages *stages, const Row *row, Value *stage, Valu
     for (int64_t i = 0; i < stages->count; i++) counts[i] = row->arrivals;
     op_set_ints(row->init, ATTR_counts, (int)stages->count, counts);
     value_replace(&row->alloc->results[0], made);
-    for (size_t i = 0; i < stages->uses.count; i++) {
-        Op *op = stages->uses.data[i];
+    vec_each (use, &stages->uses) {
+        Op *op = *use;
         if (operand_given(op, barriers) != made) continue;
         op_set_operand(op, operand_index(op, index), stage);
         if (op->code != OP_mbarrier_wait) continue;
@@ -239,10 +233,8 @@ static void build_stages(const Stages *stages)
     Value *index = body->arguments[0], *count = build_const(&at, DTYPE_i32, stages->count);
     Value *stage = build2(&at, OP_floormod, index, count),
           *lap = build2(&at, OP_floordiv, index, count);
-    for (size_t i = 0; i < stages->rows.count; i++)
-        replace_row(stages, &stages->rows.data[i], stage, lap);
-    for (size_t i = 0; i < stages->tiles.count; i++)
-        replace_tile(stages, &stages->tiles.data[i], &at, stage);
+    vec_each (row, &stages->rows) replace_row(stages, row, stage, lap);
+    vec_each (tile, &stages->tiles) replace_tile(stages, tile, &at, stage);
     kernel_remark(stages->kernel, stages->loop->span,
                   "%d stages of the tiles that the author's mbarriers order, and of these",
                   (int)stages->count);
@@ -253,14 +245,13 @@ static void consider(Op *loop, void *context)
     const PassContext *pass = context;
     const int64_t count = op_int(loop, ATTR_stages, 0);
     if (loop->code != OP_for || count < 2 || !has_group(loop)) return;
-    Stages stages = {.kernel = pass->kernel, .arena = arena_new(), .loop = loop, .count = count};
+    Stages stages = {.kernel = pass->kernel, .arena = pass->arena, .loop = loop, .count = count};
     find_stages(&stages, pass->target);
     if (!stages.fault)
         build_stages(&stages);
     else if (stages.rows.count)
         kernel_remark(pass->kernel, loop->span, "no stages of the author's tiles and mbarriers: %s",
                       stages.fault);
-    arena_free(stages.arena);
 }
 
 bool pass_mbarrier_stages(Kernel *kernel, PassContext *context)

@@ -109,7 +109,7 @@ typedef struct Plan {
     Pipeline *pipeline;
     Arena *arena;
     VEC(Step) steps;    /* in the order in which an iteration does them */
-    Map stages;         /* ops that have a step -> their stage, and one more */
+    Map stages;         /* ops that have a step -> their stage */
     Map async;          /* products by wgmma */
     Map derived;        /* ops that wait for a product of their iteration */
     bool waits;         /* for each product at once */
@@ -228,12 +228,12 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
 /* ---- stages that others fill: warp_specialize.c ---- */
 
-/* What waits until the stage is filled, by TMA or else; and what gives it back, if `given`, to the
- * block of that rank, or, if that is NULL, to this one. */
+/* What waits until the stage is filled, by TMA or else; and what gives it back, if `given`: of a
+ * pair of blocks to the other one, too. */
 void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value *parity,
                          bool by_tma);
-void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Value *given,
-                            Value *rank);
+void build_consumer_release(const Pipeline *pipeline, Builder *builder, Value *barriers,
+                            Value *stage, Value *given);
 
 /* Lets producers fill the multi-buffers of the loop, whose only work is a product, or of one that
  * has a plan. */

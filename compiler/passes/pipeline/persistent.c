@@ -95,14 +95,6 @@ static void find_index(Builder *builder, PersistentTile *tile, Value *number)
                              : build2(builder, OP_div, above, tile->extent[1]);
 }
 
-/* No block runs of a grid that has none. */
-static void assume_positive(Builder *builder, Value *extent)
-{
-    Op *assume = build_op(builder, OP_assume, 1, &extent, 0, NULL);
-    op_set_int(assume, ATTR_multiple, 1);
-    op_set_int(assume, ATTR_low, 1);
-}
-
 PersistentTile persistent_begin(const Pass *pass, Region *region, const PersistentRaster *raster,
                                 int parity)
 {
@@ -115,7 +107,9 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
         Value *extent =
             value_copy_slice(&builder, operand_list(launch, x)[d], pass->kernel->host, &map);
         tile.extent[d] = build_cast(&builder, DTYPE_i32, extent);
-        assume_positive(&builder, tile.extent[d]);
+        Op *assume = build_op(&builder, OP_assume, 1, &tile.extent[d], 0, NULL);
+        op_set_int(assume, ATTR_multiple, 1);
+        op_set_int(assume, ATTR_low, 1); /* no block runs of a grid that has none */
     }
     Value *blocks = build2(&builder, OP_mul, tile.extent[0], tile.extent[1]);
     Value *operands[5] = {
@@ -150,35 +144,19 @@ PersistentTile persistent_only(Region *region, int parity)
 
 /* ---- what a tile knows ---- */
 
-typedef struct Knowledge {
-    const Pass *pass;
-    const PersistentTile *tile;
-    Map *map;
-} Knowledge;
-
-/* The loop over tiles counts in blocks of the launch. */
-static bool counts_tiles(const PersistentTile *tile, const Op *op)
+static void know(const Pass *pass, OpCode code, Value *const known[3], const Op *loop, Map *map)
 {
-    const Op *loop = tile->region->parent;
-    return op == operand(loop, begin)->op || op == operand(loop, step)->op;
-}
-
-static void know(Op *op, void *context)
-{
-    const Knowledge *knowledge = context;
-    if (counts_tiles(knowledge->tile, op)) return;
-    Value *const *known = op->code == OP_block_idx  ? knowledge->tile->index
-                          : op->code == OP_grid_dim ? knowledge->tile->extent
-                                                    : NULL;
-    if (known)
-        map_set(knowledge->pass->arena, knowledge->map, &op->results[0],
-                known[op_int(op, ATTR_dim, 0)]);
+    const OpVec ops = region_list_those(pass->arena, pass->launch, code);
+    vec_each (op, &ops) /* the loop over tiles counts in blocks of the launch */
+        if (*op != operand(loop, begin)->op && *op != operand(loop, step)->op)
+            map_set(pass->arena, map, (*op)->results, known[op_int(*op, ATTR_dim, 0)]);
 }
 
 void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map)
 {
-    Knowledge knowledge = {pass, tile, map};
-    if (tile->index[0]) region_visit(pass->launch, know, &knowledge);
+    if (!tile->index[0]) return;
+    know(pass, OP_block_idx, tile->index, tile->region->parent, map);
+    know(pass, OP_grid_dim, tile->extent, tile->region->parent, map);
 }
 
 void persistent_end(const PersistentTile *tile, Value *stage, Value *parity)

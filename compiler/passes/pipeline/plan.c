@@ -38,7 +38,7 @@ static const Region *body_of(const Plan *plan)
 
 int plan_step_stage(const Plan *plan, const Op *op)
 {
-    return (int)(intptr_t)map_get(&plan->stages, op) - 1;
+    return (int)map_number(&plan->stages, op, -1);
 }
 
 int plan_stage(const Plan *plan, const Value *value)
@@ -46,11 +46,6 @@ int plan_stage(const Plan *plan, const Value *value)
     if (!value->op || value->op->parent != body_of(plan)) return 0;
     const int stage = plan_step_stage(plan, value->op);
     return stage > 0 ? stage : 0;
-}
-
-static void set_stage(Plan *plan, const Op *op, int stage)
-{
-    map_set(plan->arena, &plan->stages, op, (void *)(intptr_t)(stage + 1));
 }
 
 /* Made, in this iteration, of what one of its products makes: in registers, or by way of memory. */
@@ -63,10 +58,10 @@ static void find_derived(Plan *plan, const Op *op)
 {
     bool is = op->code == OP_dot;
     for (int i = 0; i < op->operand_count && !is; i++) is = is_derived(plan, op->operands[i]);
-    for (const Op *other = body_of(plan)->first; other != op && !is && plan_touches_memory(op);
+    for (const Op *other = body_of(plan)->first; other != op && !is && op_has(op, PLANNED);
          other = other->next)
         is = map_has(&plan->derived, other) && plan_conflicts(other, op);
-    if (is) map_set(plan->arena, &plan->derived, op, (void *)(uintptr_t)op);
+    if (is) map_add(plan->arena, &plan->derived, op);
 }
 
 /* A product's own operands; a sum that it goes on with costs no time. */
@@ -86,18 +81,17 @@ static bool is_waited_for(const Plan *plan, const Op *before)
 static int stage_by_memory(const Plan *plan, const Op *op)
 {
     int stage = 0;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Step before = plan->steps.data[i];
-        if (before.stage < stage || !plan_conflicts(before.op, op)) continue;
-        const bool waits = op->code == OP_dot && is_waited_for(plan, before.op);
-        stage = before.stage + waits > stage ? before.stage + waits : stage;
+    vec_each (before, &plan->steps) {
+        if (before->stage < stage || !plan_conflicts(before->op, op)) continue;
+        const bool waits = op->code == OP_dot && is_waited_for(plan, before->op);
+        stage = before->stage + waits > stage ? before->stage + waits : stage;
     }
     return stage;
 }
 
 static int stage_of(const Plan *plan, const Op *op)
 {
-    int stage = plan_touches_memory(op) ? stage_by_memory(plan, op) : 0;
+    int stage = op_has(op, PLANNED) ? stage_by_memory(plan, op) : 0;
     for (int i = 0; i < op->operand_count; i++) {
         int own = plan_stage(plan, op->operands[i]);
         if (op->code == OP_dot && waits_for_product(plan, op, i)) own++;
@@ -114,10 +108,9 @@ static bool has_step(const Plan *plan, const Op *op)
 
 static bool has_conflicts(const Plan *plan, const Op *op)
 {
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *other = plan->steps.data[i].op;
-        if (other != op && (plan_conflicts(other, op) || plan_conflicts(op, other))) return true;
-    }
+    vec_each (other, &plan->steps)
+        if (other->op != op && (plan_conflicts(other->op, op) || plan_conflicts(op, other->op)))
+            return true;
     return false;
 }
 
@@ -134,13 +127,13 @@ static bool is_handed_on(const Value *value)
  * memory as it is: there the next product waits for little else. */
 static void put_off_stores(Plan *plan)
 {
-    for (size_t i = 0; plan->count > 1 && i < plan->steps.count; i++) {
-        Step *step = &plan->steps.data[i];
+    if (plan->count == 1) return;
+    vec_each (step, &plan->steps) {
         if (step->op->code != OP_store || !is_derived(plan, operand(step->op, value)) ||
             is_handed_on(operand(step->op, value)) || has_conflicts(plan, step->op))
             continue;
         step->stage = plan->count - 1;
-        set_stage(plan, step->op, step->stage);
+        map_set_number(plan->arena, &plan->stages, step->op, step->stage);
     }
 }
 
@@ -154,7 +147,7 @@ static void find_steps(Plan *plan, bool hands_over)
         if (!has_step(plan, op)) continue;
         const Step step = {op, stage_of(plan, op)};
         vec_push(plan->arena, &plan->steps, step);
-        set_stage(plan, op, step.stage);
+        map_set_number(plan->arena, &plan->stages, op, step.stage);
         if (step.stage >= plan->count) plan->count = step.stage + 1;
     }
     put_off_stores(plan);
@@ -163,9 +156,9 @@ static void find_steps(Plan *plan, bool hands_over)
 static void use_one_stage(Plan *plan)
 {
     plan->count = 1;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        plan->steps.data[i].stage = 0;
-        set_stage(plan, plan->steps.data[i].op, 0);
+    vec_each (step, &plan->steps) {
+        step->stage = 0;
+        map_set_number(plan->arena, &plan->stages, step->op, 0);
     }
 }
 
@@ -191,8 +184,8 @@ static int64_t words_needed(const Plan *plan, int stages)
 {
     const int threads = power_of_two_below(op_threads(plan->pipeline->loop).count);
     int64_t words = COST_OTHER_REGISTERS;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *op = plan->steps.data[i].op;
+    vec_each (step, &plan->steps) {
+        const Op *op = step->op;
         if (op->code == OP_dot) {
             words += words_of(op->results[0].type, threads);
             if (!plan_operand(op, 0)) words += words_of(operand(op, a)->type, threads);
@@ -233,10 +226,16 @@ typedef VEC(size_t) Numbers;
 typedef struct Schedule {
     const Plan *plan;
     VEC(Step) order;
-    Numbers *before;  /* of each step: those that must precede it */
-    Map done[STAGES]; /* ops -> when, and one more */
+    Numbers *before; /* of each step: those that must precede it */
+    Map done;        /* ops -> when */
     int64_t now, tensor_core;
 } Schedule;
+
+/* When the op is done; -1: it is not known yet. */
+static int64_t done_at(const Schedule *schedule, const Op *op)
+{
+    return map_number(&schedule->done, op, -1);
+}
 
 /* When the value is there, for who is in the stage; -1: it is not known yet. */
 static int64_t ready_at(const Schedule *schedule, const Value *value, int stage)
@@ -251,16 +250,15 @@ static int64_t ready_at(const Schedule *schedule, const Value *value, int stage)
     } else if (made != stage) {
         return 0;
     }
-    if (!value->op || value->op->parent != body || !map_get(&plan->stages, value->op)) return 0;
-    return (int64_t)(intptr_t)map_get(&schedule->done[made], value->op) - 1;
+    return map_has(&plan->stages, value->op) ? done_at(schedule, value->op) : 0;
 }
 
-/* Steps of a later stage are of an iteration before. */
-static bool must_precede(const Plan *plan, size_t first, size_t second)
+/* Steps of a later stage are of an iteration before; those of one stage stand in order. */
+static bool must_precede(const Step *a, const Step *b)
 {
-    const Step a = plan->steps.data[first], b = plan->steps.data[second];
-    if (a.stage > b.stage) return plan_conflicts(a.op, b.op) || plan_reads_registers(a.op, b.op);
-    return a.stage == b.stage && first < second && plan_conflicts(a.op, b.op);
+    if (a->stage > b->stage)
+        return plan_conflicts(a->op, b->op) || plan_reads_registers(a->op, b->op);
+    return a->stage == b->stage && a < b && plan_conflicts(a->op, b->op);
 }
 
 static void find_before(Schedule *schedule)
@@ -269,25 +267,24 @@ static void find_before(Schedule *schedule)
     schedule->before = arena_new_array(plan->arena, Numbers, plan->steps.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++)
         for (size_t j = 0; j < plan->steps.count; j++)
-            if (must_precede(plan, j, i)) vec_push(plan->arena, &schedule->before[i], j);
+            if (must_precede(&plan->steps.data[j], &plan->steps.data[i]))
+                vec_push(plan->arena, &schedule->before[i], j);
 }
 
 /* -1: what it needs, or must come after, has no time yet. */
 static int64_t step_ready(const Schedule *schedule, size_t index)
 {
     const Step step = schedule->plan->steps.data[index];
-    const Numbers *before = &schedule->before[index];
     int64_t latest = 0;
     for (int i = 0; i < step.op->operand_count; i++) {
         const int64_t ready = ready_at(schedule, step.op->operands[i], step.stage);
         if (ready < 0) return -1;
-        if (ready > latest) latest = ready;
+        latest = larger_of(latest, ready);
     }
-    for (size_t i = 0; i < before->count; i++) {
-        const Step other = schedule->plan->steps.data[before->data[i]];
-        const int64_t done = (int64_t)(intptr_t)map_get(&schedule->done[other.stage], other.op) - 1;
+    vec_each (before, &schedule->before[index]) {
+        const int64_t done = done_at(schedule, schedule->plan->steps.data[*before].op);
         if (done < 0) return -1;
-        if (done > latest) latest = done;
+        latest = larger_of(latest, done);
     }
     return latest;
 }
@@ -309,7 +306,7 @@ static size_t choose_step(const Schedule *schedule, int64_t *ready)
     int64_t least = 0;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const Step step = plan->steps.data[i];
-        if (map_get(&schedule->done[step.stage], step.op)) continue;
+        if (done_at(schedule, step.op) >= 0) continue;
         const int64_t at = step_ready(schedule, i), rank = rank_of(schedule, step, at);
         if (at < 0 || (best < plan->steps.count && rank >= least)) continue;
         best = i;
@@ -330,8 +327,7 @@ static void place_step(Schedule *schedule, Step step, int64_t ready)
     } else {
         schedule->now = end;
     }
-    map_set(schedule->plan->arena, &schedule->done[step.stage], step.op,
-            (void *)(intptr_t)(end + 1));
+    map_set_number(schedule->plan->arena, &schedule->done, step.op, end);
     vec_push(schedule->plan->arena, &schedule->order, step);
 }
 
@@ -345,7 +341,7 @@ static void order_steps(Plan *plan)
         place_step(&schedule, plan->steps.data[next], ready);
     }
     for (size_t i = 0; i < plan->steps.count; i++) plan->steps.data[i] = schedule.order.data[i];
-    plan->cycles = schedule.now > schedule.tensor_core ? schedule.now : schedule.tensor_core;
+    plan->cycles = larger_of(schedule.now, schedule.tensor_core);
 }
 
 /* ---- ping-pong of warpgroups ---- */
@@ -360,10 +356,10 @@ static bool gains_by_pingpong(const Plan *plan)
     enum { ALL = 100 };
     const Pipeline *pipeline = plan->pipeline;
     int64_t products = 0, between = 0;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *op = plan->steps.data[i].op;
-        if (op->code == OP_shared_store) return false; /* for which they wait anyway */
-        *(plan_is_async(plan, op) ? &products : &between) += latency_of(pipeline->pass->target, op);
+    vec_each (step, &plan->steps) {
+        const int64_t cycles = latency_of(pipeline->pass->target, step->op);
+        if (step->op->code == OP_shared_store) return false; /* for which they wait anyway */
+        *(plan_is_async(plan, step->op) ? &products : &between) += cycles;
     }
     return plan->count == STAGES && pipeline->consumers > WARPGROUP_SIZE &&
            pipeline->consumers % WARPGROUP_SIZE == 0 &&
@@ -374,21 +370,17 @@ static bool gains_by_pingpong(const Plan *plan)
 
 static bool same_readers(const Plan *plan, const Op *a, const Op *b)
 {
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *op = plan->steps.data[i].op;
-        if (plan_reads(op, a) != plan_reads(op, b)) return false;
-    }
+    vec_each (step, &plan->steps)
+        if (plan_reads(step->op, a) != plan_reads(step->op, b)) return false;
     return true;
 }
 
 static int channel_for(Plan *plan, const Op *alloc, int stage)
 {
     Pipeline *pipeline = plan->pipeline;
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+    vec_each (buffer, &pipeline->buffers)
         if (buffer->channel >= 0 && same_readers(plan, buffer->alloc, alloc))
             return buffer->channel;
-    }
     vec_push(plan->arena, &pipeline->channels, ((Channel){.stage = stage}));
     return (int)pipeline->channels.count - 1;
 }
@@ -396,8 +388,7 @@ static int channel_for(Plan *plan, const Op *alloc, int stage)
 static void note_reads(Plan *plan, Step step)
 {
     Pipeline *pipeline = plan->pipeline;
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[r];
+    vec_each (buffer, &pipeline->buffers) {
         if (!plan_reads(step.op, buffer->alloc)) continue;
         const bool joins = buffer->channel < 0;
         if (joins) buffer->channel = channel_for(plan, buffer->alloc, step.stage);
@@ -415,10 +406,10 @@ static void find_channels(Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     pipeline->channels.count = 0;
-    for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = -1;
+    vec_each (buffer, &pipeline->buffers) buffer->channel = -1;
     for (int stage = 0; stage < plan->count; stage++)
-        for (size_t i = 0; i < plan->steps.count; i++)
-            if (plan->steps.data[i].stage == stage) note_reads(plan, plan->steps.data[i]);
+        vec_each (step, &plan->steps)
+            if (step->stage == stage) note_reads(plan, *step);
 }
 
 /* ---- copies before the loop ---- */
@@ -440,10 +431,9 @@ static bool is_for_products(const Pipeline *pipeline, const Value *tile, const O
 static bool is_read_in_place(const Plan *plan, const Op *alloc)
 {
     const Pass *pass = plan->pipeline->pass;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Op *op = plan->steps.data[i].op;
-        const Value *left = op->code == OP_dot ? plan_operand(op, 0) : NULL;
-        if (left && shared_root(left) == alloc && !wgmma_fits(pass->kernel, pass->target, op))
+    vec_each (step, &plan->steps) {
+        const Value *left = step->op->code == OP_dot ? plan_operand(step->op, 0) : NULL;
+        if (left && shared_root(left) == alloc && !wgmma_fits(pass->kernel, pass->target, step->op))
             return false;
     }
     return true;
@@ -544,7 +534,7 @@ static bool may_be_in(const Pipeline *pipeline, const Op *op)
     if (op->region_count) return is_branch_of_elements(pipeline->pass, op);
     if (op->code == OP_copy)
         return multi_buffer_has(pipeline, op) || map_has(&pipeline->by_threads, op);
-    return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || plan_touches_memory(op) ||
+    return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || op_has(op, PLANNED) ||
            op->code == OP_yield || op->code == OP_shared_alloc;
 }
 
@@ -571,22 +561,19 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
                : NULL;
 }
 
-static const char *fault_of_op(const Pipeline *pipeline, const Op *op)
-{
-    if (!may_be_in(pipeline, op))
-        return "it does more than copy, multiply, compute with tiles and read or write memory";
-    return op->code == OP_dot ? fault_of_product(pipeline, op) : NULL;
-}
-
 static const char *fault_of_body(Plan *plan)
 {
     const Pass *pass = plan->pipeline->pass;
     for (const Op *op = body_of(plan)->first; op; op = op_next(op)) {
-        const char *fault = fault_of_op(plan->pipeline, op);
+        const char *fault =
+            !may_be_in(plan->pipeline, op)
+                ? "it does more than copy, multiply, compute with tiles and read or write memory"
+            : op->code == OP_dot ? fault_of_product(plan->pipeline, op)
+                                 : NULL;
         plan->obstacle = fault ? op : NULL;
         if (fault) return fault;
         if (op->code == OP_dot && wgmma_can(pass->kernel, pass->target, op))
-            map_set(plan->arena, &plan->async, op, (void *)(uintptr_t)op);
+            map_add(plan->arena, &plan->async, op);
     }
     return plan->async.count ? NULL : "it has no product that wgmma can do";
 }
@@ -599,17 +586,8 @@ bool plan_is_async(const Plan *plan, const Op *op)
 /* Stages that are read in two iterations are two of those that there are. */
 static bool are_read_in_one_stage(const Plan *plan)
 {
-    for (size_t c = 0; c < plan->pipeline->channels.count; c++) {
-        const Channel *channel = &plan->pipeline->channels.data[c];
+    vec_each (channel, &plan->pipeline->channels)
         if (channel->stage != channel->last_stage) return false;
-    }
-    return true;
-}
-
-static bool are_all_read(const Pipeline *pipeline)
-{
-    for (size_t r = 0; r < pipeline->buffers.count; r++)
-        if (pipeline->buffers.data[r].channel < 0) return false;
     return true;
 }
 
@@ -618,8 +596,7 @@ static bool are_all_read(const Pipeline *pipeline)
 static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
 {
     bool more = false;
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+    vec_each (buffer, &pipeline->buffers) {
         if (buffer->channel != channel) continue;
         const Name name = buffer->alloc->results[0].name;
         buf_printf(text, "%s%s", more ? " with " : "", name ? name : "a tile");
@@ -629,12 +606,11 @@ static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
 
 static void print_products(const Plan *plan, Buf *text)
 {
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Step step = plan->steps.data[i];
-        if (step.op->code != OP_dot) continue;
-        const Location at = source_location(step.op->span.source, step.op->span.begin);
+    vec_each (step, &plan->steps) {
+        if (step->op->code != OP_dot) continue;
+        const Location at = source_location(step->op->span.source, step->op->span.begin);
         buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
-                   step.stage ? "an iteration later" : "in its iteration");
+                   step->stage ? "an iteration later" : "in its iteration");
     }
 }
 
@@ -739,5 +715,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     pipeline->pingpong = gains_by_pingpong(plan);
     find_channels(plan);
     find_once(plan);
-    return are_all_read(pipeline) ? NULL : "a tile is copied that nothing reads";
+    vec_each (buffer, &pipeline->buffers)
+        if (buffer->channel < 0) return "a tile is copied that nothing reads";
+    return NULL;
 }

@@ -40,8 +40,6 @@ int64_t plan_product_cycles(const Target *target, const Op *dot);
 
 /* ---- plan_memory.c ---- */
 
-/* A step that reads or writes shared or global memory. */
-bool plan_touches_memory(const Op *op);
 /* Of loads from a shared tile. */
 bool plan_feeds_products_alone(const Value *value);
 /* Which memory the launch writes, into the pass. */

@@ -36,14 +36,9 @@ typedef struct Writer {
     enum { NOT_IN_ORDER, IN_ORDER, DONE_IN_ORDER } pingpong; /* this iteration */
 } Writer;
 
-static Op *text_loop(const Writer *writer)
-{
-    return writer->plan->pipeline->loop;
-}
-
 static Region *text_body(const Writer *writer)
 {
-    return text_loop(writer)->regions[0];
+    return writer->plan->pipeline->loop->regions[0];
 }
 
 static Arena *arena_of(const Writer *writer)
@@ -58,71 +53,60 @@ static void know(Writer *writer, int stage, const Value *value, Value *made)
 
 /* ---- stages ---- */
 
-static const Channel *channel_of(const Writer *writer, size_t buffer)
+static const Channel *channel_of(const Writer *writer, const MultiBuffer *buffer)
 {
-    const Pipeline *pipeline = writer->plan->pipeline;
-    return &pipeline->channels.data[pipeline->buffers.data[buffer].channel];
-}
-
-static void wait_for_channel(Writer *writer, const Channel *channel)
-{
-    if (map_has(&writer->filled, channel)) return;
-    map_set(arena_of(writer), &writer->filled, channel, (void *)(uintptr_t)channel);
-    build_consumer_wait(&writer->builder, channel->barriers, writer->stage[channel->stage],
-                        writer->parity[channel->stage], true);
+    return &writer->plan->pipeline->channels.data[buffer->channel];
 }
 
 /* The stages that the step reads are filled, and stand for the tiles. */
 static void wait_for_stages(Writer *writer, Step step)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    for (size_t r = 0; r < pipeline->buffers.count; r++)
-        if (plan_reads(step.op, pipeline->buffers.data[r].alloc) &&
-            channel_of(writer, r)->stage == step.stage)
-            wait_for_channel(writer, channel_of(writer, r));
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+    vec_each (buffer, &pipeline->buffers) {
+        const Channel *channel = channel_of(writer, buffer);
+        if (!plan_reads(step.op, buffer->alloc) || channel->stage != step.stage ||
+            map_has(&writer->filled, channel))
+            continue;
+        map_add(arena_of(writer), &writer->filled, channel);
+        build_consumer_wait(&writer->builder, channel->barriers, writer->stage[step.stage],
+                            writer->parity[step.stage], true);
+    }
+    vec_each (buffer, &pipeline->buffers)
         if (plan_reads(step.op, buffer->alloc))
             know(writer, step.stage, &buffer->alloc->results[0],
                  multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[step.stage]));
-    }
 }
 
 static bool reads_channel(const Writer *writer, const Op *dot, const Channel *channel)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    for (size_t r = 0; r < pipeline->buffers.count; r++)
-        if (channel_of(writer, r) == channel && plan_reads(dot, pipeline->buffers.data[r].alloc))
-            return true;
+    vec_each (buffer, &pipeline->buffers)
+        if (channel_of(writer, buffer) == channel && plan_reads(dot, buffer->alloc)) return true;
     return false;
 }
 
 /* All steps of its last stage that read it are done. */
 static bool is_done_with(const Writer *writer, const Channel *channel)
 {
-    const Plan *plan = writer->plan;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Step step = plan->steps.data[i];
-        if (step.stage == channel->last_stage && reads_channel(writer, step.op, channel) &&
-            !map_has(&writer->read, step.op))
+    vec_each (step, &writer->plan->steps)
+        if (step->stage == channel->last_stage && reads_channel(writer, step->op, channel) &&
+            !map_has(&writer->read, step->op))
             return false;
-    }
     return true;
 }
 
 static void release_stages(Writer *writer, const Op *op)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    map_set(arena_of(writer), &writer->read, op, (void *)(uintptr_t)op);
-    for (size_t c = 0; c < pipeline->channels.count; c++) {
-        const Channel *channel = &pipeline->channels.data[c];
+    map_add(arena_of(writer), &writer->read, op);
+    vec_each (channel, &pipeline->channels) {
         if (!reads_channel(writer, op, channel) || !is_done_with(writer, channel) ||
             map_has(&writer->released, channel))
             continue;
-        map_set(arena_of(writer), &writer->released, channel, (void *)(uintptr_t)channel);
-        build_consumer_release(&writer->builder, channel->barriers,
+        map_add(arena_of(writer), &writer->released, channel);
+        build_consumer_release(pipeline, &writer->builder, channel->barriers,
                                writer->stage[channel->last_stage],
-                               build_const(&writer->builder, DTYPE_b1, 1), NULL);
+                               build_const(&writer->builder, DTYPE_b1, 1));
     }
 }
 
@@ -142,13 +126,6 @@ static void wait_for_order(Writer *writer)
     writer->pingpong = IN_ORDER;
 }
 
-static void arrive_in_order(Writer *writer)
-{
-    if (writer->pingpong != IN_ORDER) return;
-    build_op(&writer->builder, OP_order_arrive, 1, &writer->plan->pipeline->order, 0, NULL);
-    writer->pingpong = DONE_IN_ORDER;
-}
-
 /* ---- waits ---- */
 
 /* For the first `count` of the products in flight. */
@@ -156,7 +133,10 @@ static void wait_for(Writer *writer, size_t count)
 {
     VEC(Value *) sums = {0};
     VEC(const Type *) types = {0};
-    arrive_in_order(writer);
+    if (writer->pingpong == IN_ORDER) { /* the next warpgroup's turn */
+        build_op(&writer->builder, OP_order_arrive, 1, &writer->plan->pipeline->order, 0, NULL);
+        writer->pingpong = DONE_IN_ORDER;
+    }
     for (size_t i = 0; i < count; i++) {
         Value *value = writer->flights.data[i].sums;
         if (!value) continue;
@@ -176,8 +156,8 @@ static void wait_for(Writer *writer, size_t count)
 
 static Flight *flight_of(const Writer *writer, const Value *sums)
 {
-    for (size_t i = 0; i < writer->flights.count; i++)
-        if (writer->flights.data[i].sums == sums) return &writer->flights.data[i];
+    vec_each (flight, &writer->flights)
+        if (flight->sums == sums) return flight;
     return NULL;
 }
 
@@ -302,10 +282,8 @@ static void write_step(Writer *writer, Step step)
 /* The steps of one stage, or with -1 of all. */
 static void write_steps(Writer *writer, int stage)
 {
-    const Plan *plan = writer->plan;
-    for (size_t i = 0; i < plan->steps.count; i++)
-        if (stage < 0 || plan->steps.data[i].stage == stage)
-            write_step(writer, plan->steps.data[i]);
+    vec_each (step, &writer->plan->steps)
+        if (stage < 0 || step->stage == stage) write_step(writer, *step);
     if (writer->flights.count) wait_for(writer, writer->flights.count);
 }
 
@@ -365,14 +343,12 @@ static void carry_to_later_stage(PlannedLoop *iterations, Writer *before)
     const Plan *plan = iterations->plan;
     Value *index = iterations->loop->regions[0]->arguments[0];
     carry(iterations, (Carried){1, index, 0, index}, operand(iterations->loop, begin));
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Step step = plan->steps.data[i];
-        for (int r = 0; r < step.op->result_count && step.stage == 0; r++) {
-            Value *value = &step.op->results[r];
+    vec_each (step, &plan->steps)
+        for (int r = 0; r < step->op->result_count && step->stage == 0; r++) {
+            Value *value = &step->op->results[r];
             if (is_used_in(plan, value, 1))
                 carry(iterations, (Carried){1, value, 0, value}, need(before, 0, value));
         }
-    }
 }
 
 static void carry_stages(PlannedLoop *iterations, Builder *builder)
@@ -409,10 +385,8 @@ static void yield_iteration(Writer *writer, const PlannedLoop *iterations)
 {
     const Plan *plan = writer->plan;
     VEC(Value *) next = {0};
-    for (size_t i = 0; i < iterations->carried.count; i++) {
-        const Carried *carried = &iterations->carried.data[i];
+    vec_each (carried, &iterations->carried)
         vec_push(plan->arena, &next, need(writer, carried->next_stage, carried->next));
-    }
     Value *stage[2] = {writer->stage[0], writer->parity[0]}, *later[2];
     multi_buffer_advance(plan->pipeline, &writer->builder, stage[0], stage[1], later);
     for (int i = 0; i < 2; i++) vec_push(plan->arena, &next, later[i]);

@@ -34,11 +34,6 @@ bool plan_reads(const Op *op, const Op *alloc)
     return touches(op, alloc) && !op_has(op, ALIAS) && op->code != OP_copy;
 }
 
-bool plan_touches_memory(const Op *op)
-{
-    return op_has(op, PLANNED);
-}
-
 static bool touches_shared_of(const Op *earlier, const Op *later)
 {
     for (int i = 0; i < earlier->operand_count; i++) {
@@ -64,8 +59,8 @@ static bool touches_global_of(const Op *earlier, const Op *later)
 
 bool plan_conflicts(const Op *earlier, const Op *later)
 {
-    return (op_has(earlier, STORES) || op_has(later, STORES)) && plan_touches_memory(earlier) &&
-           plan_touches_memory(later) &&
+    return (op_has(earlier, STORES) || op_has(later, STORES)) && op_has(earlier, PLANNED) &&
+           op_has(later, PLANNED) &&
            (touches_shared_of(earlier, later) || touches_global_of(earlier, later));
 }
 
@@ -114,17 +109,13 @@ static bool is_written_in(const Region *body, const Op *alloc)
     return false;
 }
 
-/* A product's, or of a tile that stays as it is. */
-static bool is_load_remade(const Op *load)
-{
-    return plan_feeds_products_alone(&load->results[0]) ||
-           !is_written_in(load->parent, shared_root(operand(load, tile)));
-}
-
 bool plan_is_remade(const Plan *plan, const Op *op)
 {
     const Op *load = op;
     while (op_swaps(load) && operand(load, a)->op) load = operand(load, a)->op;
-    if (load->code == OP_shared_load && load->parent == op->parent) return is_load_remade(load);
+    if (load->code == OP_shared_load &&
+        load->parent == op->parent) /* of a tile that stays as it is */
+        return plan_feeds_products_alone(&load->results[0]) ||
+               !is_written_in(load->parent, shared_root(operand(load, tile)));
     return op->result_count == 1 && loop_foresees(plan->pipeline->loop, &op->results[0]);
 }

@@ -54,8 +54,8 @@ static bool are_known(const Pipeline *pipeline)
 {
     for (int i = 0; i < 3; i++)
         if (!is_known(pipeline, pipeline->loop->operands[i])) return false;
-    for (size_t r = 0; r < pipeline->buffers.count; r++)
-        if (!is_source_known(pipeline, pipeline->buffers.data[r].copy)) return false;
+    vec_each (buffer, &pipeline->buffers)
+        if (!is_source_known(pipeline, buffer->copy)) return false;
     return true;
 }
 
@@ -85,9 +85,8 @@ void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *ou
 
 static bool may_write_copied(const Pipeline *pipeline)
 {
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (written_has(&pipeline->pass->written, operand(pipeline->buffers.data[i].copy, view)))
-            return true;
+    vec_each (buffer, &pipeline->buffers)
+        if (written_has(&pipeline->pass->written, operand(buffer->copy, view))) return true;
     return false;
 }
 
@@ -119,17 +118,16 @@ static const char *fault_of_nest(const Pipeline *pipeline)
 
 /* ---- registers ---- */
 
+static int64_t bytes_of_stages(const Pipeline *pipeline)
+{
+    return pipeline->stages * multi_buffer_bytes(pipeline);
+}
+
 /* No second block has room beside this one. Blocks that share a multiprocessor cover for each
  * other: producers would only take registers from them. */
 static bool is_alone(const Pipeline *pipeline)
 {
-    return 2 * pipeline->stages * multi_buffer_bytes(pipeline) >
-           pipeline->pass->target->shared_bytes;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
+    return 2 * bytes_of_stages(pipeline) > pipeline->pass->target->shared_bytes;
 }
 
 /* Of a grid whose extents are known: the most that a multiprocessor gets at a time. */
@@ -140,7 +138,7 @@ static int most_blocks(const Pipeline *pipeline)
     int64_t blocks = 1, extent;
     for (int d = 0; d < 3; d++) {
         if (!value_constant(launch->operands[d], &extent) || extent > INT32_MAX) return INT32_MAX;
-        blocks = at_most(blocks * extent, INT32_MAX);
+        blocks = lesser_of(blocks * extent, INT32_MAX);
     }
     return (int)((blocks + count - 1) / count);
 }
@@ -152,10 +150,10 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
     const Target *target = pipeline->pass->target;
     const int threads = pipeline->consumers;
     const int64_t each = type_elements(dot->results[0].type) / threads + COST_OTHER_REGISTERS,
-                  room = target->shared_bytes / (pipeline->stages * multi_buffer_bytes(pipeline)),
-                  before = at_most(room, target->registers / (each * threads)),
-                  after = at_most(room, target->registers / (each * (threads + WARP_SIZE)));
-    return after >= at_most(before, most_blocks(pipeline));
+                  room = target->shared_bytes / bytes_of_stages(pipeline),
+                  before = lesser_of(room, target->registers / (each * threads)),
+                  after = lesser_of(room, target->registers / (each * (threads + WARP_SIZE)));
+    return after >= lesser_of(before, most_blocks(pipeline));
 }
 
 /* Of a thread that computes: its sums, the left operand if it goes through registers, and others.
@@ -198,7 +196,7 @@ static int64_t consumer_registers(const Pipeline *pipeline)
     const int unit = pipeline->pass->target->register_unit;
     const int64_t left =
         pipeline->pass->target->registers / pipeline->blocks - WARPGROUP_SIZE * SETMAXNREG_LEAST;
-    return at_most(left / pipeline->consumers / unit * unit, COST_CONSUMER_REGISTERS);
+    return lesser_of(left / pipeline->consumers / unit * unit, COST_CONSUMER_REGISTERS);
 }
 
 /* One, or as few as have not more than COST_PRODUCER_COPIES a round to begin each. */
@@ -218,10 +216,7 @@ static int64_t largest_sums(const Pipeline *pipeline)
 {
     const OpVec dots = region_list_those(pipeline->pass->arena, pipeline->pass->launch, OP_dot);
     int64_t most = 0;
-    for (size_t i = 0; i < dots.count; i++) {
-        const int64_t elements = type_elements(dots.data[i]->results[0].type);
-        most = elements > most ? elements : most;
-    }
+    vec_each (dot, &dots) most = larger_of(most, type_elements((*dot)->results[0].type));
     return most / power_of_two_below(pipeline->consumers);
 }
 
@@ -229,9 +224,8 @@ static int64_t largest_sums(const Pipeline *pipeline)
  * shared memory beside the multi-buffers. */
 static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, int64_t beside)
 {
-    const int64_t buffer = pipeline->stages * multi_buffer_bytes(pipeline);
     return cost_blocks_per_sm(pipeline->pass->target, pipeline->consumers / WARP_SIZE + more,
-                              (int)registers, buffer + beside);
+                              (int)registers, bytes_of_stages(pipeline) + beside);
 }
 
 /* ---- persistent blocks ---- */
@@ -287,7 +281,7 @@ static void add_tile_bytes(Op *op, void *context)
     if (op->code != OP_store) return;
     const Type *tile = operand(op, value)->type;
     const int64_t parts = room->threads ? 0 : parts_of_store(room, op);
-    const int64_t count = at_most(parts, room->buffers);
+    const int64_t count = lesser_of(parts, room->buffers);
     if (count && room->marks) op_set_int(op, ATTR_tma, count);
     room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(room->loop, tile);
 }
@@ -315,7 +309,7 @@ static bool keeps_blocks(const Pipeline *pipeline, int buffers)
                            COST_SHARED_MARGIN_SPLIT + COST_SHARED_MARGIN;
     const int most = blocks_per_sm(pipeline, registers, producers, COST_SHARED_MARGIN);
     return blocks_per_sm(pipeline, registers, producers, beside) >=
-           at_most(most, COST_BLOCKS_PER_SM);
+           lesser_of(most, COST_BLOCKS_PER_SM);
 }
 
 /* As many buffers of stores as there is room for beside the stages: with one for each part of a
@@ -354,25 +348,17 @@ static bool has_room_for_stores(Pipeline *pipeline)
 /* As many blocks have room if what a block's end takes is not that of stages. */
 static bool is_room_beside(const Pipeline *pipeline)
 {
-    const int64_t all = pipeline->pass->target->shared_bytes,
-                  buffer = pipeline->stages * multi_buffer_bytes(pipeline);
+    const int64_t all = pipeline->pass->target->shared_bytes, stages = bytes_of_stages(pipeline);
     const bool threads = pipeline->filling == FILLED_BY_PLAN;
-    return all / buffer ==
-           all / (buffer + bytes_beside(pipeline, COST_STORE_BUFFERS, false, threads));
-}
-
-static ValueAnswer is_key(const Value *value, void *context)
-{
-    const Parameter *parameter = kernel_parameter_of(context, value);
-    return parameter && parameter->is_key ? VALUE_FOUND : VALUE_OPERANDS;
+    return all / stages ==
+           all / (stages + bytes_beside(pipeline, COST_STORE_BUFFERS, false, threads));
 }
 
 /* Blocks find the grid's extents themselves, and do not see keys. */
-static bool has_known_grid(const Pass *pass, const Op *launch)
+static ValueAnswer is_key(const Value *value, void *kernel)
 {
-    for (int d = 0; d < 3; d++)
-        if (value_finds(launch->operands[d], is_key, pass->kernel)) return false;
-    return true;
+    const Parameter *parameter = kernel_parameter_of(kernel, value);
+    return parameter && parameter->is_key ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
 /* Why blocks cannot do the work of several, whatever their loop does; NULL: they can. */
@@ -384,7 +370,10 @@ static const char *fault_of_launch(const Pipeline *pipeline)
     if (launch_is_cluster_or_cooperative(launch)) return "the launch is a cluster, or cooperative";
     if (launch_may_wait(launch)) return "they wait for others";
     if (op_attr(launch, ATTR_panel)) return "the author orders them";
-    return has_known_grid(pipeline->pass, launch) ? NULL : "their number depends on keys";
+    for (int d = 0; d < 3; d++)
+        if (value_finds(launch->operands[d], is_key, pipeline->pass->kernel))
+            return "their number depends on keys";
+    return NULL;
 }
 
 /* ---- whether producers may fill the stages ---- */
@@ -395,8 +384,8 @@ static const char *fault_of_place(const Pipeline *pipeline, bool copies)
 {
     const char *fault = pipeline->nested ? fault_of_nest(pipeline) : NULL;
     if (fault) return fault;
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].is_shared) return "a shared tile is used outside of the loop";
+    vec_each (buffer, &pipeline->buffers)
+        if (buffer->is_shared) return "a shared tile is used outside of the loop";
     return starts_freely(pipeline, copies) ? NULL
                                            : "memory that it copies may be written before the loop";
 }
@@ -422,7 +411,7 @@ static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
 static bool has_room(Pipeline *pipeline, bool by_plan)
 {
     return by_plan ? bytes_beside(pipeline, COST_STORE_BUFFERS, false, true) +
-                             pipeline->stages * multi_buffer_bytes(pipeline) <=
+                             bytes_of_stages(pipeline) <=
                          pipeline->pass->target->shared_bytes
                    : has_room_for_stores(pipeline);
 }
@@ -460,10 +449,9 @@ static int64_t bytes_in_use(const Pipeline *pipeline, bool before)
     const SharedUses uses =
         loop_shared_uses(pipeline->pass->arena, pipeline->pass->launch, pipeline->loop);
     int64_t bytes = COST_SHARED_MARGIN_SPLIT;
-    for (size_t i = 0; i < uses.count; i++)
-        if ((uses.data[i].inside || (before && uses.data[i].before)) &&
-            !multi_buffer_of(pipeline, uses.data[i].alloc))
-            bytes += type_bytes(uses.data[i].alloc->results[0].type);
+    vec_each (use, &uses)
+        if ((use->inside || (before && use->before)) && !multi_buffer_of(pipeline, use->alloc))
+            bytes += type_bytes(use->alloc->results[0].type);
     return bytes;
 }
 
@@ -530,7 +518,7 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
     const int64_t beside = bytes_in_use(pipeline, true);
     const int blocks = blocks_per_sm(pipeline, needed, 0, bytes_in_use(pipeline, false));
     pipeline->sets_maxnreg = false;
-    pipeline->blocks = blocks > 1 ? blocks : 1;
+    pipeline->blocks = (int)larger_of(blocks, 1);
     if (pipeline->blocks == 1) {
         const bool lacks = lacks_registers(pipeline, needed);
         pipeline->sets_maxnreg = lacks && begins_with_enough(pipeline);
@@ -538,7 +526,7 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
                                                 : NULL;
     }
     const int left = blocks_per_sm(pipeline, needed, 1, beside);
-    if (left >= at_most(blocks, most_blocks(pipeline))) return NULL;
+    if (left >= lesser_of(blocks, most_blocks(pipeline))) return NULL;
     pipeline->sets_maxnreg = fits_with_warpgroup(pipeline, needed, beside);
     return pipeline->sets_maxnreg || does_with_fewer(pipeline, left)
                ? NULL
@@ -550,17 +538,16 @@ int64_t registers_left(const Pipeline *pipeline)
     const int consumers = pipeline->consumers;
     return pipeline->sets_maxnreg
                ? needed_at_most(pipeline)
-               : at_most(registers_for(pipeline, consumers + producers_of(pipeline)),
-                         pipeline->pass->target->registers_per_thread);
+               : lesser_of(registers_for(pipeline, consumers + producers_of(pipeline)),
+                           pipeline->pass->target->registers_per_thread);
 }
 
 /* So many tiles of each length that the L2 cache holds what they read. */
 static int group_of(const Pipeline *pipeline)
 {
     const int64_t trips = most_trips(pipeline);
-    const int64_t group =
-        COST_L2_BYTES / (multi_buffer_bytes(pipeline) * (trips ? trips : COST_LONG_LOOP));
-    return group > 1 ? (int)group : 1;
+    const int64_t bytes = multi_buffer_bytes(pipeline) * (trips ? trips : COST_LONG_LOOP);
+    return (int)larger_of(COST_L2_BYTES / bytes, 1);
 }
 
 /* Tiles of one length, or that get shorter along one index, and are short: of long ones blocks

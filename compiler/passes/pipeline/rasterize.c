@@ -61,14 +61,6 @@ static void look_at_copy(Op *op, void *context)
     traits->splits |= !own.uses[0] && access_splits_lines(traits->facts, &access);
 }
 
-/* ---- blocks that have more to do than others ---- */
-
-static void look_at_iterations(const Op *loop, Traits *traits)
-{
-    for (int dim = 0; dim < 2; dim++)
-        if (block_trend_of_trips(loop, dim) == TREND_RISES) traits->rises = dim;
-}
-
 static void look_at_loop(Op *loop, void *context)
 {
     Traits *traits = context;
@@ -77,14 +69,8 @@ static void look_at_loop(Op *loop, void *context)
         traits->pipelined = true;
         region_visit(loop->regions[0], look_at_copy, traits);
     }
-    look_at_iterations(loop, traits);
-}
-
-/* A group has a column: that is said for those who divide by their number. */
-static Value *build_columns(Builder *builder, Value *most, Value *left)
-{
-    Value *columns = build2(builder, OP_min, most, left);
-    return build2(builder, OP_max, columns, build_const(builder, DTYPE_i32, 1));
+    for (int dim = 0; dim < 2; dim++)
+        if (block_trend_of_trips(loop, dim) == TREND_RISES) traits->rises = dim;
 }
 
 /* The dimension along which blocks follow each other: they share what is copied by the other one,
@@ -135,26 +121,14 @@ static void build_raster(Builder *builder, int axis, int64_t group_columns, bool
     Value *group = build_cast(builder, DTYPE_i32, build2(builder, OP_div, number, each));
     Value *rest = build_cast(builder, DTYPE_i32, build2(builder, OP_rem, number, each));
     Value *first = build2(builder, OP_mul, group, most);
-    Value *columns =
-        whole ? most : build_columns(builder, most, build2(builder, OP_sub, extents[axis], first));
+    Value *columns = most;
+    if (!whole) { /* a group has a column: that is said for those who divide by their number */
+        columns = build2(builder, OP_min, most, build2(builder, OP_sub, extents[axis], first));
+        columns = build2(builder, OP_max, columns, build_const(builder, DTYPE_i32, 1));
+    }
     out[axis] = build2(builder, OP_add, first, build2(builder, OP_rem, rest, columns));
     out[1 - axis] = build2(builder, OP_div, rest, columns);
     if (axis == 0) op_set_int(out[1]->op, ATTR_pair, 1); /* group_columns is even */
-}
-
-/* All columns of the grid are in one group by columns: the order of the grid is that. */
-static bool is_narrow(const Op *launch, const Traits *traits)
-{
-    int64_t width;
-    return value_constant(operand(launch, x), &width) && width <= most_columns(traits, 0);
-}
-
-static void drop_panels(Kernel *kernel, Op *launch)
-{
-    if (!op_attr(launch, ATTR_panel)) return;
-    kernel_remark(kernel, kernel->span, "the author's panels of blocks give way to that order");
-    op_drop_attr(launch, ATTR_panel);
-    op_drop_attr(launch, ATTR_rasterize);
 }
 
 /* NULL, or why not. */
@@ -166,15 +140,19 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *tr
     const int axis = axis_of(traits);
     const int64_t most = most_columns(traits, axis);
     int64_t width;
+    if (value_constant(operand(launch, x), &width) && width <= most_columns(traits, 0))
+        return "it has no more columns than one group"; /* by columns: in the order of the grid */
     const bool known = value_constant(operand_list(launch, x)[axis], &width);
-    if (is_narrow(launch, traits)) return "it has no more columns than one group";
     const int64_t columns = known ? columns_of(width, most) : most;
     kernel_remark(kernel, kernel->span,
                   "blocks are taken in groups of %d %s of the grid, for the sake of L2",
                   (int)columns, axis ? "rows" : "columns");
     build_raster(&builder, axis, columns, known && width % columns == 0, indices);
     ops_rename_blocks(rest, indices);
-    drop_panels(kernel, launch);
+    if (!op_attr(launch, ATTR_panel)) return NULL;
+    kernel_remark(kernel, kernel->span, "the author's panels of blocks give way to that order");
+    op_drop_attr(launch, ATTR_panel);
+    op_drop_attr(launch, ATTR_rasterize);
     return NULL;
 }
 
@@ -188,9 +166,8 @@ static const char *reverse_blocks(Kernel *kernel, Op *launch, int dim)
                       ? build_const(&builder, DTYPE_i32, extent - 1)
                       : build2(&builder, OP_sub, build_of_grid(&builder, OP_grid_dim, dim),
                                build_const(&builder, DTYPE_i32, 1));
-    Value *index = build_of_grid(&builder, OP_block_idx, dim);
     Value *indices[2] = {NULL, NULL};
-    indices[dim] = build2(&builder, OP_sub, last, index);
+    indices[dim] = build2(&builder, OP_sub, last, build_of_grid(&builder, OP_block_idx, dim));
     kernel_remark(kernel, kernel->span,
                   "blocks are taken from the last one to the first, as those have more iterations");
     ops_rename_blocks(rest, indices);
@@ -211,8 +188,7 @@ static const char *choose_order(Kernel *kernel, Op *launch, const Traits *traits
 
 bool pass_rasterize(Kernel *kernel, PassContext *context)
 {
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch) continue;
+    kernel_each_launch (op, kernel) {
         Traits traits = {.facts = analysis_ranges(context), .rises = -1};
         region_visit_those(launch_region(op), OP_for, look_at_loop, &traits);
         const bool asks = traits.pipelined || traits.rises >= 0;

@@ -50,29 +50,27 @@ static bool can_be_kept(const OpVec *ops, const Target *target, int threads)
     const int first = first_share(target, threads);
     int64_t covered = 0, registers = 0;
     if (!target_has(target, HAS_WGMMA) || !are_apart(ops)) return false;
-    for (size_t i = 0; i < ops->count; i++) {
-        const Op *op = ops->data[i];
-        if (!is_of_groups(op) || !is_possible(op, first)) return false;
-        covered += op_threads(op).count;
-        registers += op_threads(op).count * op_int(op, ATTR_count, 0);
+    vec_each (op, ops) {
+        const int threads_of = op_threads(*op).count;
+        if (!is_of_groups(*op) || !is_possible(*op, first)) return false;
+        covered += threads_of;
+        registers += threads_of * op_int(*op, ATTR_count, 0);
     }
     return covered == threads && registers <= (int64_t)first * threads;
 }
 
 bool pass_register_shares(Kernel *kernel, PassContext *context)
 {
-    Arena *arena = arena_new();
-    for (Op *launch = kernel->host->first; launch; launch = launch->next) {
-        if (launch->code != OP_launch) continue;
-        const OpVec shares = region_list_those(arena, launch_region(launch), OP_setmaxnreg);
+    kernel_each_launch (launch, kernel) {
+        const OpVec shares =
+            region_list_those(context->arena, launch_region(launch), OP_setmaxnreg);
         if (can_be_kept(&shares, context->target, launch_threads(launch).count)) continue;
-        for (size_t i = 0; i < shares.count; i++) {
-            kernel_remark(kernel, shares.data[i]->span,
+        vec_each (share, &shares) {
+            kernel_remark(kernel, (*share)->span,
                           "registers are divided evenly: not each warpgroup says once, outside of "
                           "branches and loops, how many it has, or they are more than there are");
-            op_erase(shares.data[i]);
+            op_erase(*share);
         }
     }
-    arena_free(arena);
     return true;
 }

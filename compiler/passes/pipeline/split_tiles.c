@@ -21,21 +21,22 @@ typedef struct Split {
     int64_t room; /* bytes of shared memory that are left */
 } Split;
 
-/* Writes the whole tile, whatever it held. */
-static bool writes_whole(const Op *op, const Value *tile)
+/* The next op of the body that writes the whole tile, whatever it held; NULL: there is none. */
+static const Op *next_write(const Op *copy)
 {
-    return (op->code == OP_copy || op->code == OP_shared_store) && operand(op, tile) == tile;
+    const Op *op = copy->next;
+    while (op && !((op->code == OP_copy || op->code == OP_shared_store) &&
+                   operand(op, tile) == operand(copy, tile)))
+        op = op->next;
+    return op;
 }
 
 /* Between the copy and what writes the tile anew, or within an op there. */
 static bool is_between(const Split *split, const Op *op)
 {
-    while (op->parent != split->body) {
-        op = op->parent->parent;
-        if (!op) return false;
-    }
-    return op != split->copy && op_comes_before(split->copy, op) &&
-           op_comes_before(op, split->anew);
+    if (!region_holds(split->body, op->parent)) return false;
+    op = region_find_ancestor(split->body, op);
+    return op_comes_before(split->copy, op) && op_comes_before(op, split->anew);
 }
 
 /* What uses the tile there does but read it, or names a part that is used there alone, where
@@ -52,14 +53,6 @@ static bool fits(const Split *split, const Value *tile, bool inside)
     return true;
 }
 
-/* The next op of the body that writes the whole tile; NULL: there is none. */
-static const Op *next_write(const Op *copy)
-{
-    for (const Op *op = copy->next; op; op = op->next)
-        if (writes_whole(op, operand(copy, tile))) return op;
-    return NULL;
-}
-
 static void split_at(Split *split)
 {
     const Value *tile = operand(split->copy, tile);
@@ -71,9 +64,9 @@ static void split_at(Split *split)
     for (const OpUse *use = tile->uses; use; use = use->next)
         if (use->op == split->copy || is_between(split, use->op))
             vec_push(split->kernel->arena, &users, use->op);
-    for (size_t u = 0; u < users.count; u++)
-        for (int i = 0; i < users.data[u]->operand_count; i++)
-            if (users.data[u]->operands[i] == tile) op_set_operand(users.data[u], i, first);
+    vec_each (user, &users)
+        for (int i = 0; i < (*user)->operand_count; i++)
+            if ((*user)->operands[i] == tile) op_set_operand(*user, i, first);
 }
 
 static void consider(Split *split)
@@ -109,8 +102,8 @@ static void count_bytes(Op *op, void *context)
 
 bool pass_split_tiles(Kernel *kernel, PassContext *context)
 {
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch || !kernel_had(kernel, OP_copy)) continue;
+    if (!kernel_had(kernel, OP_copy)) return true;
+    kernel_each_launch (op, kernel) {
         Split split = {.kernel = kernel,
                        .room = context->target->shared_bytes - COST_SHARED_MARGIN_SPLIT};
         region_visit(launch_region(op), count_bytes, &split);

@@ -26,16 +26,23 @@ static Region *build_group(Builder *builder, int begin, int count)
     return build_branch(builder, &test->results[0])->regions[0];
 }
 
+/* Rows of mbarriers, at which so many arrive. */
+static Op *init_barriers(Builder *builder, int64_t rows, int64_t columns, int64_t count)
+{
+    const int64_t shape[2] = {rows, columns};
+    const Type *type = type_shared(builder->kernel->types, DTYPE_i64, 2, shape, NULL);
+    Value *barriers = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
+    Op *init = build_op(builder, OP_pipeline_init, 1, &barriers, 0, NULL);
+    op_set_int(init, ATTR_count, count);
+    return init;
+}
+
 static void make_channels(Pipeline *pipeline, Builder *builder)
 {
-    const int64_t shape[2] = {2, pipeline->stages};
-    const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
-    for (size_t c = 0; c < pipeline->channels.count; c++) {
-        Value *barriers = &build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results[0];
-        Op *init = build_op(builder, OP_pipeline_init, 1, &barriers, 0, NULL);
-        op_set_int(init, ATTR_count, pipeline->producers);
+    vec_each (channel, &pipeline->channels) {
+        Op *init = init_barriers(builder, 2, pipeline->stages, pipeline->producers);
         op_set_int(init, ATTR_warps, pipeline->consumers / WARP_SIZE * (pipeline->cluster ? 2 : 1));
-        pipeline->channels.data[c].barriers = barriers;
+        channel->barriers = operand(init, barriers);
     }
 }
 
@@ -47,27 +54,21 @@ void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value 
     if (by_tma) op_set_int(take, ATTR_tma, 1);
 }
 
-void build_consumer_release(Builder *builder, Value *barriers, Value *stage, Value *given,
-                            Value *rank)
+void build_consumer_release(const Pipeline *pipeline, Builder *builder, Value *barriers,
+                            Value *stage, Value *given)
 {
-    Value *operands[4] = {barriers, stage, given, rank};
-    build_op(builder, OP_consumer_release, rank ? 4 : 3, operands, 0, NULL);
-}
-
-static void make_order(Pipeline *pipeline, Builder *builder)
-{
-    const int64_t shape[2] = {1, pipeline->consumers / WARPGROUP_SIZE};
-    const Type *type = type_shared(pipeline->pass->kernel->types, DTYPE_i64, 2, shape, NULL);
-    if (!pipeline->pingpong) return;
-    pipeline->order = build_op(builder, OP_shared_alloc, 0, NULL, 1, &type)->results;
-    Op *init = build_op(builder, OP_pipeline_init, 1, &pipeline->order, 0, NULL);
-    op_set_int(init, ATTR_count, WARPGROUP_SIZE / WARP_SIZE);
+    const bool pairs = pipeline->cluster != 0;
+    Value *operands[4] = {barriers, stage, given, pairs ? pairs_other(pipeline, builder) : NULL};
+    build_op(builder, OP_consumer_release, pairs ? 4 : 3, operands, 0, NULL);
 }
 
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder)
 {
     make_channels(pipeline, builder);
-    make_order(pipeline, builder);
+    if (pipeline->pingpong)
+        pipeline->order = operand(init_barriers(builder, 1, pipeline->consumers / WARPGROUP_SIZE,
+                                                WARPGROUP_SIZE / WARP_SIZE),
+                                  barriers);
     if (pipeline->once) {
         multi_buffer_make_stages(pipeline->once, *builder);
         make_channels(pipeline->once, builder);
@@ -99,12 +100,11 @@ static ValueAnswer copy_outside(const Value *value, void *context)
 static void copy_known(const Pipeline *pipeline, Builder *builder, const MultiBuffers *buffers,
                        Map *map)
 {
-    for (size_t r = 0; r < buffers->count; r++) {
-        const Op *copy = buffers->data[r].copy;
-        for (int i = 0; i < copy->operand_count; i++)
-            if (i != operand_index(copy, tile))
-                value_finds(copy->operands[i], copy_outside, &(Copying){pipeline, builder, map});
-    }
+    vec_each (buffer, buffers)
+        for (int i = 0; i < buffer->copy->operand_count; i++)
+            if (i != operand_index(buffer->copy, tile))
+                value_finds(buffer->copy->operands[i], copy_outside,
+                            &(Copying){pipeline, builder, map});
 }
 
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
@@ -114,8 +114,7 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
     Op *begun = NULL;
     if (pipeline->by_tma) begun = build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
     if (begun) op_set_int(begun, ATTR_bytes, pipeline->channels.data[channel].bytes);
-    for (size_t r = 0; r < pipeline->buffers.count; r++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[r];
+    vec_each (buffer, &pipeline->buffers) {
         if (buffer->channel != (int)channel) continue;
         if (pipeline->cluster && buffer->half >= 0)
             pairs_copy(pipeline, builder, buffer, filled, region, map);
@@ -158,12 +157,6 @@ static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int pa
 {
     return pipeline->persistent ? persistent_begin(pipeline->pass, group, &pipeline->raster, parity)
                                 : persistent_only(group, parity);
-}
-
-/* Of producers, whose nest is made here; what consumers have is theirs already. */
-static PersistentTile begin_producers(const Pipeline *pipeline, Region *group, Map *map)
-{
-    return pipeline->nested ? nest_begin(pipeline, group, 1, map) : begin_tile(pipeline, group, 1);
 }
 
 static void build_producer_acquire(Builder *builder, Value *barriers, Value *stage, Value *parity)
@@ -231,12 +224,14 @@ static void copy_once(const Pipeline *pipeline, Builder *around, const Persisten
     multi_buffer_fill(once, builder, 0, zero, pipeline->pass->launch, map);
 }
 
-/* Channel after channel: who reads one may wait for it while the next is filled. */
+/* Channel after channel: who reads one may wait for it while the next is filled. A nest is made
+ * anew, as that of the author's is the consumers'. */
 static void build_producers(const Pipeline *pipeline, Region *region)
 {
     const Op *loop = pipeline->loop;
     Map map = {0};
-    const PersistentTile tile = begin_producers(pipeline, region, &map);
+    const PersistentTile tile =
+        pipeline->nested ? nest_begin(pipeline, region, 1, &map) : begin_tile(pipeline, region, 1);
     Builder builder = builder_before(tile.region->last);
     persistent_know(pipeline->pass, &tile, &map);
     builder.span = loop->span;
@@ -258,13 +253,6 @@ static void build_producers(const Pipeline *pipeline, Region *region)
 
 /* ---- consumers ---- */
 
-static void release_to(const Pipeline *pipeline, Builder *builder, Value *barriers, Value *stage,
-                       Value *given)
-{
-    build_consumer_release(builder, barriers, stage, given,
-                           pipeline->cluster ? pairs_other(pipeline, builder) : NULL);
-}
-
 /* Gives back what was read in the iteration before while this iteration's product is in flight. */
 static void release_stage(const Pipeline *pipeline, Value *barriers,
                           Value *const arguments[STAGE_VALUES])
@@ -275,7 +263,7 @@ static void release_stage(const Pipeline *pipeline, Value *barriers,
     Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
                                               operand(loop, begin))
                                   : build_const(&builder, DTYPE_b1, 1);
-    release_to(pipeline, &builder, barriers, stage, given);
+    build_consumer_release(pipeline, &builder, barriers, stage, given);
 }
 
 /* What the last iteration has read, once the product has been waited for. */
@@ -285,7 +273,7 @@ static void release_last(const Pipeline *pipeline, Value *barriers, Op *after)
     Builder builder = builder_after(after);
     Value *any = build_cmp(&builder, "lt", operand(loop, begin), operand(loop, end));
     Value *last = &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
-    release_to(pipeline, &builder, barriers, last, any);
+    build_consumer_release(pipeline, &builder, barriers, last, any);
 }
 
 /* ---- divisions that consumers make before they wait ---- */
@@ -392,8 +380,7 @@ static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, 
     Value *zero = build_const(&builder, DTYPE_i32, 0), *parity = wave_parity(&builder, tile);
     Builder inside = where(&builder, condition_of_once(pipeline));
     build_consumer_wait(&inside, once->channels.data[0].barriers, zero, parity, true);
-    for (size_t i = 0; i < once->buffers.count; i++) {
-        const MultiBuffer *buffer = &once->buffers.data[i];
+    vec_each (buffer, &once->buffers) {
         Value *stage = multi_buffer_stage(once, &builder, buffer, zero);
         op_erase(buffer->copy);
         value_replace(&buffer->alloc->results[0], stage);
@@ -406,16 +393,8 @@ static void release_once(const Pipeline *pipeline, Op *before)
     Builder builder = builder_before(before);
     if (!pipeline->once || !pipeline->persistent) return;
     Value *zero = build_const(&builder, DTYPE_i32, 0);
-    build_consumer_release(&builder, pipeline->once->channels.data[0].barriers, zero,
-                           build_const(&builder, DTYPE_b1, 1), NULL);
-}
-
-/* Which block's work it is, in what was moved there. */
-static void know_tile(const Pipeline *pipeline, const PersistentTile *tile)
-{
-    Map map = {0};
-    persistent_know(pipeline->pass, tile, &map);
-    region_replace(tile->region, &map);
+    build_consumer_release(pipeline, &builder, pipeline->once->channels.data[0].barriers, zero,
+                           build_const(&builder, DTYPE_b1, 1));
 }
 
 static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const PersistentTile *tile)
@@ -444,6 +423,7 @@ static void set_launch(const Pipeline *pipeline, Op *launch)
 void warp_specialize(Pipeline *pipeline, Plan *plan)
 {
     Op *first = pipeline->pass->launch->first;
+    Map known = {0};
     Builder builder = builder_before(first);
     multi_buffer_make_stages(pipeline, builder);
     builder.span = pipeline->loop->span;
@@ -461,7 +441,8 @@ void warp_specialize(Pipeline *pipeline, Plan *plan)
     build_producers(pipeline, copying);
     PersistentTile tile = begin_tile(pipeline, computing, 0);
     ops_move_before(first, tile.region->last);
-    know_tile(pipeline, &tile);
+    persistent_know(pipeline->pass, &tile, &known); /* which block's work it is there */
+    region_replace(tile.region, &known);
     nest_carry(pipeline, &tile);
     if (pipeline->filling == FILLED_BY_PLAN)
         build_consumers_by_plan(pipeline, plan, &tile);
