@@ -135,6 +135,15 @@ bool region_has(const Region *region, OpCode code);          /* anywhere in it *
 bool region_has_with(const Region *region, OpTraits traits); /* likewise */
 bool kernel_had(const Kernel *kernel, OpCode code);          /* ever */
 bool kernel_had_any(const Kernel *kernel, OpTraits traits);
+/* All ops of the region and of those within, each before those in its own regions; or those of one
+ * code. None may be erased on the way. */
+#define region_each(op, region)                                                                    \
+    for (Op *op = region_next((region), NULL); op; op = region_next((region), op))
+#define region_each_of(op, region, code)                                                           \
+    for (Op *op = region_next_of((region), NULL, (code)); op;                                      \
+         op = region_next_of((region), op, (code)))
+Op *region_next(const Region *region, const Op *op); /* behind NULL the first one */
+Op *region_next_of(const Region *region, const Op *op, OpCode code);
 void op_erase(Op *op); /* unlinks it; nothing may use its results */
 void op_move_before(Op *op, Op *before);
 /* Copies an op with its regions to the builder's place; operands and results through `map`, which

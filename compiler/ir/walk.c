@@ -22,6 +22,37 @@ void region_visit_inner_first(Region *region, OpVisitor *visit, void *context)
     }
 }
 
+/* The first op in the op's regions behind that one, or in all of them. */
+static Op *first_within(const Op *op, const Region *behind)
+{
+    bool is_behind = behind == NULL;
+    for (int i = 0; i < op->region_count; i++) {
+        if (is_behind && op->regions[i]->first) return op->regions[i]->first;
+        is_behind |= op->regions[i] == behind;
+    }
+    return NULL;
+}
+
+Op *region_next(const Region *region, const Op *op)
+{
+    if (!op) return region->first;
+    Op *next = first_within(op, NULL);
+    while (!next && !(next = op_next(op)) && op->parent != region) {
+        const Region *done = op->parent;
+        op = done->parent;
+        next = first_within(op, done);
+    }
+    return next;
+}
+
+Op *region_next_of(const Region *region, const Op *op, OpCode code)
+{
+    if (!op && !kernel_had(region->kernel, code)) return NULL;
+    Op *next = region_next(region, op);
+    while (next && next->code != code) next = region_next(region, next);
+    return next;
+}
+
 void op_visit(Op *op, OpVisitor *visit, void *context)
 {
     visit(op, context);

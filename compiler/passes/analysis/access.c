@@ -321,14 +321,9 @@ bool written_has(const WrittenMemory *written, const Value *memory)
            (parameter ? map_has(&written->parameters, parameter) : written->parameters.count > 0);
 }
 
-static void add_bytes(Op *op, void *context)
-{
-    *(int64_t *)context += type_bytes(op->results[0].type);
-}
-
 int64_t region_shared_bytes(Region *region)
 {
     int64_t bytes = 0;
-    region_visit_those(region, OP_shared_alloc, add_bytes, &bytes);
+    region_each_of (alloc, region, OP_shared_alloc) bytes += type_bytes(alloc->results[0].type);
     return bytes;
 }

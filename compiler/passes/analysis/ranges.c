@@ -485,10 +485,9 @@ static bool is_said_of_all(const Op *op, const Value *value)
     return op->parent->parent == NULL; /* a parameter */
 }
 
-static void note_assumption(Op *op, void *context)
+static void note_assumption(FactTable *table, Op *op)
 {
-    FactTable *table = context;
-    if (op->code != OP_assume || !is_said_of_all(op, operand(op, value))) return;
+    if (!is_said_of_all(op, operand(op, value))) return;
     Assumed *assumed = arena_new_of(table->arena, Assumed);
     *assumed = (Assumed){.op = op, .next = map_get(&table->assumed, operand(op, value))};
     map_set(table->arena, &table->assumed, operand(op, value), assumed);
@@ -561,7 +560,7 @@ FactTable *facts_new(Kernel *kernel)
     FactTable *table = arena_new_of(arena, FactTable);
     table->kernel = kernel;
     table->arena = arena;
-    kernel_visit_those(kernel, OP_assume, note_assumption, table);
+    region_each_of (op, kernel->host, OP_assume) note_assumption(table, op);
     return table;
 }
 

@@ -1,42 +1,26 @@
 /* shared_uses.c: which shared tiles are in use while a loop runs. */
 #include "passes/analysis/access.h"
 
-typedef struct Finder {
-    Arena *arena;
-    const Op *loop;
-    bool is_behind;
-    Map numbers; /* shared_alloc -> its number, and one more */
-    SharedUses uses;
-} Finder;
-
-static SharedUse *use_of(Finder *finder, const Op *alloc)
-{
-    const size_t known = (size_t)map_get(&finder->numbers, alloc);
-    if (known) return &finder->uses.data[known - 1];
-    vec_push(finder->arena, &finder->uses, (SharedUse){.alloc = alloc});
-    map_set(finder->arena, &finder->numbers, alloc, (void *)finder->uses.count);
-    return &vec_last(&finder->uses);
-}
-
-static void note_uses(Op *op, void *context)
-{
-    Finder *finder = context;
-    if (op == finder->loop) finder->is_behind = true;
-    for (int i = 0; i < op->operand_count; i++) {
-        if (op->operands[i]->type->kind != TYPE_SHARED) continue;
-        SharedUse *use = use_of(finder, shared_root(op->operands[i]));
-        const bool inside = finder->is_behind && region_holds(finder->loop->regions[0], op->parent);
-        use->inside |= inside;
-        use->before |= !finder->is_behind;
-        use->behind |= finder->is_behind && !inside;
-    }
-}
-
 SharedUses loop_shared_uses(Arena *arena, Region *launch, const Op *loop)
 {
-    Finder finder = {.arena = arena, .loop = loop};
-    region_visit(launch, note_uses, &finder);
-    return finder.uses;
+    SharedUses uses = {0};
+    Map numbers = {0}; /* of allocs, among the uses */
+    bool is_behind = false;
+    region_each (op, launch) {
+        is_behind |= op == loop;
+        for (int i = 0; i < op->operand_count; i++) {
+            if (op->operands[i]->type->kind != TYPE_SHARED) continue;
+            const Op *alloc = shared_root(op->operands[i]);
+            const size_t number = (size_t)map_number(&numbers, alloc, (intptr_t)uses.count);
+            map_set_number(arena, &numbers, alloc, (intptr_t)number);
+            if (number == uses.count) vec_push(arena, &uses, (SharedUse){.alloc = alloc});
+            const bool inside = is_behind && region_holds(loop->regions[0], op->parent);
+            uses.data[number].inside |= inside;
+            uses.data[number].before |= !is_behind;
+            uses.data[number].behind |= is_behind && !inside;
+        }
+    }
+    return uses;
 }
 
 bool shared_use_lasts(const SharedUse *use)
@@ -54,24 +38,16 @@ static bool is_for_products(const Value *value)
     return true;
 }
 
-static void note_converted(Op *op, void *context)
-{
-    int64_t *most = context;
-    const bool converts =
-        op->code == OP_scan || (op->code == OP_transpose && !is_for_products(&op->results[0]));
-    const int64_t bytes = converts ? type_bytes(operand(op, a)->type) : 0;
-    if (bytes > *most) *most = bytes;
-}
-
 int64_t loop_lasting_bytes(Region *launch, const Op *loop)
 {
     Arena *arena = arena_new();
     const SharedUses uses = loop_shared_uses(arena, launch, loop);
     int64_t bytes = 0;
-    region_visit(loop->regions[0], note_converted, &bytes);
-    for (size_t i = 0; i < uses.count; i++)
-        if (shared_use_lasts(&uses.data[i]))
-            bytes += type_bytes(uses.data[i].alloc->results[0].type);
+    region_each (op, loop->regions[0])
+        if (op->code == OP_scan || (op->code == OP_transpose && !is_for_products(op->results)))
+            bytes = larger_of(bytes, type_bytes(operand(op, a)->type));
+    vec_each (use, &uses)
+        if (shared_use_lasts(use)) bytes += type_bytes(use->alloc->results[0].type);
     arena_free(arena);
     return bytes;
 }

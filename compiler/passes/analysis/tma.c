@@ -166,38 +166,25 @@ bool store_replaces(const Op *store, const Op *load)
     return value && value->use_count == 1;
 }
 
-typedef struct Neighbours {
-    const Op *store;
-    const Parameter *parameter;
-    bool same, others, syncs;
-} Neighbours;
-
-static void look_at(Op *op, void *context)
-{
-    Neighbours *found = context;
-    found->syncs |= op_has(op, BARRIER);
-    const Value *memory = op_memory(op);
-    if (op == found->store || !memory || memory->type->kind != TYPE_VIEW ||
-        store_replaces(found->store, op))
-        return;
-    const Parameter *parameter =
-        pointer_parameter(op->parent->kernel, operand(memory->op, pointer));
-    found->same |= !parameter || parameter == found->parameter;
-    /* a workspace is no other parameter's memory */
-    const bool apart = found->parameter && parameter && parameter->is_workspace;
-    found->others |= op->code != OP_copy && !apart;
-}
-
 /* TMA is not ordered with what threads do: nothing else in the launch may touch what it
  * writes, nor another parameter that is the same memory. */
 static bool is_alone(const Op *store)
 {
-    const Op *launch = op_enclosing(store, OP_launch);
-    Neighbours found = {.store = store};
-    found.parameter =
+    const Parameter *own =
         pointer_parameter(store->parent->kernel, operand(operand(store, view)->op, pointer));
-    region_visit(launch_region(launch), look_at, &found);
-    return !found.same && !(found.others && found.syncs);
+    bool others = false, syncs = false;
+    region_each (op, launch_region(op_enclosing(store, OP_launch))) {
+        const Value *memory = op_memory(op);
+        syncs |= op_has(op, BARRIER);
+        if (op == store || !memory || memory->type->kind != TYPE_VIEW || store_replaces(store, op))
+            continue;
+        const Parameter *parameter =
+            pointer_parameter(op->parent->kernel, operand(memory->op, pointer));
+        if (!parameter || parameter == own) return false;
+        /* a workspace is no other parameter's memory */
+        others |= op->code != OP_copy && !(own && parameter->is_workspace);
+    }
+    return !(others && syncs);
 }
 
 /* Of rows of whole 32 bytes; 0: there are none. */

@@ -25,20 +25,15 @@ typedef struct EmptyBlocks {
 /* ---- what a block does ---- */
 
 /* Barriers of the block's threads are not: all of these come to a loop or none. */
-static bool is_seen(const Op *op)
+static bool is_seen(const Op *op, const void *context)
 {
+    (void)context;
     const Value *memory = op_memory(op);
     if (op_has(op, BLOCKS | REPORTS | ATOMIC)) return true;
     if (op->region_count || !op_has(op, WRITES) ||
         op_has(op, LOCAL | COPY | ALLOCATES | TERM | BARRIER))
         return false;
     return !memory || memory->type->kind == TYPE_VIEW || memory->type->kind == TYPE_POINTER;
-}
-
-static void look_inside(Op *op, void *context)
-{
-    EmptyBlocks *blocks = context;
-    blocks->others |= is_seen(op);
 }
 
 static void look(EmptyBlocks *blocks)
@@ -50,7 +45,7 @@ static void look(EmptyBlocks *blocks)
         }
         if (op->code == OP_for && region_has_with(op->regions[0], COOP))
             vec_push(blocks->arena, &blocks->loops, op);
-        op_visit(op, look_inside, blocks);
+        blocks->others |= op_find_within(op, is_seen, NULL) != NULL;
     }
 }
 
@@ -131,8 +126,8 @@ static void branch_behind(Op *loop, Value *any)
 bool pass_empty_blocks(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch || launch_is_cluster_or_cooperative(op)) continue;
+    kernel_each_launch (op, kernel) {
+        if (launch_is_cluster_or_cooperative(op)) continue;
         EmptyBlocks blocks = {
             .kernel = kernel, .arena = kernel->arena, .region = launch_region(op)};
         look(&blocks);

@@ -36,18 +36,11 @@ static void look_at(Loop *loop, const Op *op)
     if (op->code == OP_copy_wait) loop->waits = op_int(op, ATTR_count, 0);
 }
 
-/* The threads that fill stages which others take. */
-static bool produces(const Op *op, const void *context)
-{
-    (void)context;
-    return op->code == OP_producer_commit;
-}
-
 static const char *who_fills(Kernel *kernel, const Loop *loop, Buf *out)
 {
     if (loop->by_tma) return "filled by TMA loads";
     if (loop->takes) {
-        const Op *producer = region_find(kernel->host, produces, NULL);
+        const Op *producer = region_next_of(kernel->host, NULL, OP_producer_commit);
         buf_printf(out, "filled by %d producer threads with cp.async",
                    producer ? op_threads(producer).count : 0);
     } else {
@@ -108,9 +101,8 @@ static void explain_loop(Kernel *kernel, const Op *op)
                       op_int(op, ATTR_stages, 0) ? "" : ", as the text asks no stages of it");
 }
 
-static void explain_op(Op *op, void *context)
+static void explain_op(Kernel *kernel, const Op *op)
 {
-    Kernel *kernel = context;
     if (op->code == OP_for || op->code == OP_while) explain_loop(kernel, op);
     if (op->code == OP_tma_load) kernel_remark(kernel, op->span, "a copy by TMA load");
     if (op->code == OP_tma_store) kernel_remark(kernel, op->span, "a store by TMA store");
@@ -126,7 +118,8 @@ static void explain_op(Op *op, void *context)
 bool pass_explain(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    if (kernel->wants_remarks) kernel_visit(kernel, explain_op, kernel);
+    if (!kernel->wants_remarks) return true;
+    region_each (op, kernel->host) explain_op(kernel, op);
     return true;
 }
 
@@ -142,20 +135,17 @@ static bool is_pipelined(const Op *op, const void *context)
     return op_has(op, DOT) || (op_has(op, LOOP) && op_attr(op, ATTR_stages));
 }
 
-static void note_store(Op *op, void *context)
-{
-    StoreFaults *stores = context;
-    const StoreFault fault = {op, target_has(stores->pass->target, HAS_TMA)
-                                      ? tma_store_fault(analysis_ranges(stores->pass->context), op)
-                                      : "the architecture has none"};
-    vec_push(stores->pass->arena, &stores->faults, fault);
-}
-
 StoreFaults multi_buffer_note_stores(const Pass *pass)
 {
     StoreFaults stores = {.pass = pass};
-    if (pass->kernel->wants_remarks && region_find(pass->launch, is_pipelined, NULL))
-        region_visit_those(pass->launch, OP_store, note_store, &stores);
+    if (!pass->kernel->wants_remarks || !region_find(pass->launch, is_pipelined, NULL))
+        return stores;
+    region_each_of (op, pass->launch, OP_store) {
+        const char *why = target_has(pass->target, HAS_TMA)
+                              ? tma_store_fault(analysis_ranges(pass->context), op)
+                              : "the architecture has none";
+        vec_push(pass->arena, &stores.faults, ((StoreFault){op, why}));
+    }
     return stores;
 }
 

@@ -69,9 +69,8 @@ static void loop_inside(Kernel *kernel, Op *guard, int64_t stages)
     for (int i = 0; i < count; i++) op_set_operand(end, i, &loop->results[i]);
 }
 
-static void consider(Op *loop, void *context)
+static void consider(Kernel *kernel, Op *loop)
 {
-    Kernel *kernel = context;
     const int64_t stages = op_int(loop, ATTR_stages, 0);
     Op *guard = stages > 1 ? guard_of(loop) : NULL;
     if (!guard) return;
@@ -81,7 +80,7 @@ static void consider(Op *loop, void *context)
 
 bool pass_guarded_loops(Kernel *kernel, PassContext *context)
 {
-    if (kernel_had_any(kernel, COPY) && target_has(context->target, HAS_TMA))
-        kernel_visit_those(kernel, OP_for, consider, kernel);
+    if (!kernel_had_any(kernel, COPY) || !target_has(context->target, HAS_TMA)) return true;
+    region_each_of (loop, kernel->host, OP_for) consider(kernel, loop);
     return true;
 }

@@ -71,17 +71,12 @@ bool plan_reads_registers(const Op *dot, const Op *op)
 
 /* ---- of the launch ---- */
 
-static void note_write(Op *op, void *context)
-{
-    Pass *pass = context;
-    if (op_may_write(op, NULL))
-        written_note(&pass->written, pass->arena, op_has(op, STORES) ? op_memory(op) : NULL);
-}
-
 void launch_note_writes(Pass *pass)
 {
     pass->written = (WrittenMemory){0};
-    region_visit(pass->launch, note_write, pass);
+    region_each (op, pass->launch)
+        if (op_may_write(op, NULL))
+            written_note(&pass->written, pass->arena, op_has(op, STORES) ? op_memory(op) : NULL);
 }
 
 bool is_steady_load(const Pass *pass, const Op *op)

@@ -230,20 +230,12 @@ static int blocks_per_sm(const Pipeline *pipeline, int64_t registers, int more, 
 
 /* ---- persistent blocks ---- */
 
-typedef struct Room {
-    const Op *loop;
-    FactTable *facts;
-    int buffers;   /* of a store by TMA, at most */
-    int64_t bytes; /* of shared memory, that others than the multi-buffer take */
-    bool marks;    /* stores are told */
-    bool threads;  /* do them all, not TMA */
-} Room;
-
-static int64_t parts_of_store(const Room *room, Op *store)
+/* That TMA writes, a buffer each; 0: it cannot. */
+static int64_t parts_of_store(const Pipeline *pipeline, Op *store)
 {
     const Type *tile = operand(store, value)->type;
     int32_t part[2];
-    if (!tma_store_fits(room->facts, store) ||
+    if (!tma_store_fits(analysis_ranges(pipeline->pass->context), store) ||
         !tma_store_part(store, op_threads(store).count, part))
         return 0;
     return tile->shape[1] / part[1] * (tile->shape[0] / part[0]);
@@ -274,30 +266,20 @@ static int64_t bytes_on_the_way(const Op *loop, const Type *tile)
     return bits / 8;
 }
 
-static void add_tile_bytes(Op *op, void *context)
-{
-    Room *room = context;
-    if (op->code == OP_shared_alloc) room->bytes += type_bytes(op->results[0].type);
-    if (op->code != OP_store) return;
-    const Type *tile = operand(op, value)->type;
-    const int64_t parts = room->threads ? 0 : parts_of_store(room, op);
-    const int64_t count = lesser_of(parts, room->buffers);
-    if (count && room->marks) op_set_int(op, ATTR_tma, count);
-    room->bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(room->loop, tile);
-}
-
-/* The bytes beside the multi-buffer that what else is shared takes, with so many buffers of stores;
- * `marks`: they are told; `threads`: threads store, not TMA. */
+/* The bytes beside the multi-buffer that what else is shared takes, with at most so many buffers of
+ * a store; `marks`: stores are told; `threads`: threads store, not TMA. */
 static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks, bool threads)
 {
-    Room room = {.loop = pipeline->loop,
-                 .facts = analysis_ranges(pipeline->pass->context),
-                 .buffers = buffers,
-                 .bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline),
-                 .marks = marks,
-                 .threads = threads};
-    region_visit(pipeline->pass->launch, add_tile_bytes, &room);
-    return room.bytes;
+    int64_t bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline) +
+                    region_shared_bytes(pipeline->pass->launch);
+    region_each_of (op, pipeline->pass->launch, OP_store) {
+        const Type *tile = operand(op, value)->type;
+        const int64_t parts = threads ? 0 : parts_of_store(pipeline, op);
+        const int64_t count = lesser_of(parts, buffers);
+        if (count && marks) op_set_int(op, ATTR_tma, count);
+        bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(pipeline->loop, tile);
+    }
+    return bytes;
 }
 
 /* A multiprocessor has room for a second block beside what stores take, if it has without that. */

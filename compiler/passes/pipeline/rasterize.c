@@ -47,10 +47,9 @@ static ValueAnswer finds_index(const Value *value, void *context)
     return VALUE_OPERANDS;
 }
 
-static void look_at_copy(Op *op, void *context)
+static void look_at_copy(Op *op, Traits *traits)
 {
-    Traits *traits = context, own = {0};
-    if (op->code != OP_copy) return;
+    Traits own = {0};
     for (int i = 0; i < op->operand_count; i++) value_finds(op->operands[i], finds_index, &own);
     for (int dim = 0; dim < 2; dim++) {
         traits->uses[dim] |= own.uses[dim];
@@ -61,13 +60,12 @@ static void look_at_copy(Op *op, void *context)
     traits->splits |= !own.uses[0] && access_splits_lines(traits->facts, &access);
 }
 
-static void look_at_loop(Op *loop, void *context)
+static void look_at_loop(Op *loop, Traits *traits)
 {
-    Traits *traits = context;
     if (!region_has_with(loop->regions[0], DOT)) return;
     if (op_int(loop, ATTR_stages, 0) >= 1) {
         traits->pipelined = true;
-        region_visit(loop->regions[0], look_at_copy, traits);
+        region_each_of (copy, loop->regions[0], OP_copy) look_at_copy(copy, traits);
     }
     for (int dim = 0; dim < 2; dim++)
         if (block_trend_of_trips(loop, dim) == TREND_RISES) traits->rises = dim;
@@ -190,7 +188,7 @@ bool pass_rasterize(Kernel *kernel, PassContext *context)
 {
     kernel_each_launch (op, kernel) {
         Traits traits = {.facts = analysis_ranges(context), .rises = -1};
-        region_visit_those(launch_region(op), OP_for, look_at_loop, &traits);
+        region_each_of (loop, launch_region(op), OP_for) look_at_loop(loop, &traits);
         const bool asks = traits.pipelined || traits.rises >= 0;
         const char *fault = asks ? choose_order(kernel, op, &traits) : NULL;
         if (fault)

@@ -31,21 +31,16 @@ static void drop(Op *load)
     if (last != load) op_erase(load);
 }
 
-static void visit(Op *store, void *context)
-{
-    (void)context;
-    if (!op_attr(store, ATTR_tma) || !op_attr(store, ATTR_added) ||
-        !can_add(operand(store, view)->type->dtype))
-        return;
-    Op *load = load_before(store);
-    if (!load) return;
-    drop(load);
-    op_set_text(store, ATTR_mode, intern_text(store->parent->kernel->session->names, "add"));
-}
-
 bool pass_reduce_stores(Kernel *kernel, PassContext *context)
 {
     (void)context;
-    kernel_visit_those(kernel, OP_store, visit, NULL);
+    region_each_of (store, kernel->host, OP_store) {
+        const bool adds = op_attr(store, ATTR_tma) && op_attr(store, ATTR_added) &&
+                          can_add(operand(store, view)->type->dtype);
+        Op *load = adds ? load_before(store) : NULL;
+        if (!load) continue;
+        drop(load);
+        op_set_text(store, ATTR_mode, intern_text(kernel->session->names, "add"));
+    }
     return true;
 }

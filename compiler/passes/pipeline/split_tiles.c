@@ -91,22 +91,22 @@ static void split_in_loop(Op *op, void *context)
         if (split->copy->code == OP_copy) consider(split);
 }
 
-static void count_bytes(Op *op, void *context)
+/* What is left beside all tiles and their stages. */
+static int64_t room_of(Region *launch, const Target *target)
 {
-    Split *split = context;
-    if (op->code == OP_shared_alloc) split->room -= type_bytes(op->results[0].type);
-    if (op->code == OP_copy && op->parent->parent->code == OP_for) /* stages */
-        split->room -=
-            type_bytes(operand(op, tile)->type) * (op_int(op->parent->parent, ATTR_stages, 1) - 1);
+    int64_t room = target->shared_bytes - COST_SHARED_MARGIN_SPLIT - region_shared_bytes(launch);
+    region_each_of (copy, launch, OP_copy)
+        if (copy->parent->parent->code == OP_for)
+            room -= type_bytes(operand(copy, tile)->type) *
+                    (op_int(copy->parent->parent, ATTR_stages, 1) - 1);
+    return room;
 }
 
 bool pass_split_tiles(Kernel *kernel, PassContext *context)
 {
     if (!kernel_had(kernel, OP_copy)) return true;
     kernel_each_launch (op, kernel) {
-        Split split = {.kernel = kernel,
-                       .room = context->target->shared_bytes - COST_SHARED_MARGIN_SPLIT};
-        region_visit(launch_region(op), count_bytes, &split);
+        Split split = {.kernel = kernel, .room = room_of(launch_region(op), context->target)};
         region_visit_inner_first(launch_region(op), split_in_loop, &split);
     }
     return true;

@@ -23,12 +23,8 @@ static bool tells(const Op *op, const void *context)
 static const Op *last_told(const Op *group)
 {
     const Op *last = NULL;
-    for (Op *op = group->regions[0]->first; op; op = op_next(op)) {
-        bool found = tells(op, NULL);
-        for (int i = 0; i < op->region_count && !found; i++)
-            found = region_find(op->regions[i], tells, NULL) != NULL;
-        if (found) last = op;
-    }
+    for (Op *op = group->regions[0]->first; op; op = op_next(op))
+        if (op_find_within(op, tells, NULL)) last = op;
     return last;
 }
 
@@ -64,13 +60,6 @@ static void note_use(const Tiles *tiles, Op *op, const Value *shared)
     if (op_has(op, READS) && !(op_has(op, STORES) && !op_has(op, ATOMIC)) &&
         !(uses->reads.count && vec_last(&uses->reads) == op))
         vec_push(tiles->arena, &uses->reads, op);
-}
-
-static void find_uses(Op *op, void *context)
-{
-    if (op_has(op, PURE)) return;
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_SHARED) note_use(context, op, op->operands[i]);
 }
 
 /* The group that alone writes the tile, by stores that are done when its threads arrive, and by
@@ -148,7 +137,9 @@ static void order_launch(Arena *arena, Region *launch)
     const OpVec allocs = region_list_those(arena, launch, OP_shared_alloc);
     Uses *uses = arena_new_array(arena, Uses, allocs.count);
     for (size_t i = 0; i < allocs.count; i++) map_set(arena, &tiles.uses, allocs.data[i], &uses[i]);
-    region_visit(launch, find_uses, &tiles);
+    region_each (op, launch)
+        for (int i = 0; i < op->operand_count && !op_has(op, PURE); i++)
+            if (op->operands[i]->type->kind == TYPE_SHARED) note_use(&tiles, op, op->operands[i]);
     for (size_t i = 0; i < allocs.count; i++) order_tile(launch, &uses[i]);
 }
 

@@ -82,9 +82,8 @@ static void mark_region(Marks *marks, const Region *region)
     }
 }
 
-static void remark_op(Op *op, void *context)
+static void remark_op(const Marks *marks, const Op *op)
 {
-    const Marks *marks = context;
     const Op *barrier = map_get(&marks->reasons, op);
     if (reason_of(op) && !map_has(&marks->claimed, op))
         kernel_remark(marks->kernel, op->span, "a barrier is added: %s", reason_of(op));
@@ -100,5 +99,5 @@ void remark_barriers(Kernel *kernel, Arena *arena, Op *launch)
     Marks marks = {.kernel = kernel, .arena = arena};
     if (!kernel->wants_remarks) return;
     mark_region(&marks, launch->regions[0]);
-    region_visit(launch->regions[0], remark_op, &marks);
+    region_each (op, launch->regions[0]) remark_op(&marks, op);
 }

@@ -113,24 +113,23 @@ static bool is_fenced(const Op *op)
     return is_fence(op);
 }
 
+static bool is_of_proxy(const Op *op, const void *context)
+{
+    (void)context;
+    return op_has(op, ASYNC_PROXY);
+}
+
 /* Whether the tensor core, or unit, may read shared memory after the op: behind it, behind what is
  * around it, and anywhere in a loop around it. */
 static bool reaches_tensor_core(const Sync *sync, const Op *op)
 {
-    bool found = false;
     if (!sync->tensor_core) return false;
     for (const Op *from = op;; from = op->next) {
-        for (const Op *at = from; at && !found; at = at->next) {
-            found = op_has(at, ASYNC_PROXY);
-            for (int i = 0; i < at->region_count && !found; i++)
-                found = region_has_with(at->regions[i], ASYNC_PROXY);
-        }
-        const Op *around = op->parent->parent;
-        if (found || around->code == OP_launch) return found;
-        const bool repeats = op_has(around, LOOP);
-        for (int i = 0; repeats && i < around->region_count && !found; i++)
-            found = region_has_with(around->regions[i], ASYNC_PROXY);
-        op = around;
+        for (const Op *at = from; at; at = at->next)
+            if (op_find_within(at, is_of_proxy, NULL)) return true;
+        op = op->parent->parent;
+        if (op->code == OP_launch) return false;
+        if (op_has(op, LOOP) && op_find_within(op, is_of_proxy, NULL)) return true;
     }
 }
 
@@ -320,39 +319,30 @@ static void visit_arrive(const Sync *sync, Op *arrive, const State *state)
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
 }
 
-/* Code in which the threads may part has no barriers: what it needs comes before it. */
-typedef struct Apart {
-    const Sync *sync;
-    State *state;
-    bool needed, adds;
-} Apart;
-
-static void visit_access_apart(Op *op, void *context)
+static void note_apart(const Sync *sync, Op *op, State *state)
 {
-    Apart *apart = context;
-    if (apart->adds && op_has(op, AWAITS_COPIES)) state_wait(apart->sync, apart->state, false);
-    if (apart->adds && is_phase_wait(op)) {
-        state_mbarrier(apart->sync, apart->state, op, (ThreadGroup){0});
-        add_access(apart->sync, op, apart->state);
+    if (op_has(op, AWAITS_COPIES)) state_wait(sync, state, false);
+    if (is_phase_wait(op)) {
+        state_mbarrier(sync, state, op, (ThreadGroup){0});
+        add_access(sync, op, state);
     }
-    if (!hazard_is_shared(op) && !hazard_is_global(op) && !hazard_is_arrival(op)) return;
-    if (apart->adds && hazard_is_arrival(op))
-        visit_arrive(apart->sync, op, apart->state);
-    else if (apart->adds)
-        add_access(apart->sync, op, apart->state);
-    else
-        apart->needed |= needs_barrier(apart->sync, op, apart->state) != 0;
+    if (hazard_is_arrival(op))
+        visit_arrive(sync, op, state);
+    else if (hazard_is_shared(op) || hazard_is_global(op))
+        add_access(sync, op, state);
 }
 
+/* Code in which the threads may part has no barriers: what it needs comes before it. */
 static void visit_apart(const Sync *sync, Op *op, State *state)
 {
-    Apart apart = {.sync = sync, .state = state};
-    for (apart.adds = false;; apart.adds = true) {
-        for (int r = 0; r < op->region_count; r++)
-            region_visit(op->regions[r], visit_access_apart, &apart);
-        if (apart.adds) return;
-        if (apart.needed) insert_barrier(sync, op, state, 1);
-    }
+    bool needed = false;
+    for (int r = 0; r < op->region_count; r++)
+        region_each (inner, op->regions[r])
+            if (hazard_is_shared(inner) || hazard_is_global(inner) || hazard_is_arrival(inner))
+                needed |= needs_barrier(sync, inner, state) != 0;
+    if (needed) insert_barrier(sync, op, state, 1);
+    for (int r = 0; r < op->region_count; r++)
+        region_each (inner, op->regions[r]) note_apart(sync, inner, state);
 }
 
 /* Whether the group has to wait for what others left pending. */
@@ -367,29 +357,26 @@ static bool group_waits(const Sync *sync, const Op *group, const State *state)
     return hit;
 }
 
-/* An mbarrier, but to wait at it. */
-static bool uses_row(const Op *op, const void *row)
+/* Its threads may wait until the other's arrive: at an mbarrier that those do more with than wait.
+ */
+static bool waits_for(const Op *group, const Op *other)
 {
-    for (int i = 0; i < op->operand_count && !is_phase_wait(op); i++)
-        if (op->operands[i] == row) return true;
+    region_each (wait, group->regions[0]) {
+        if (!op_has(wait, MBARRIER) || !op_has(wait, ACQUIRES)) continue;
+        region_each (op, other->regions[0])
+            for (int i = 0; i < op->operand_count && !is_phase_wait(op); i++)
+                if (op->operands[i] == operand(wait, barriers)) return true;
+    }
     return false;
 }
 
-/* At an mbarrier that the other group uses otherwise. */
-static bool waits_for_group(const Op *op, const void *context)
-{
-    const Op *other = context;
-    return op_has(op, MBARRIER) && op_has(op, ACQUIRES) &&
-           region_find(other->regions[0], uses_row, operand(op, barriers));
-}
-
-/* The last group behind this one, before all meet, until whose threads arrive this one may wait. */
+/* The last group behind this one, before all meet, that this one may wait for. */
 static const Op *last_partner(const Op *group)
 {
     const Op *last = NULL;
     for (const Op *op = group->next; op; op = op->next) {
         if (op_has(op, BARRIER)) break;
-        if (is_group(op) && region_find(group->regions[0], waits_for_group, op)) last = op;
+        if (is_group(op) && waits_for(group, op)) last = op;
     }
     return last;
 }
@@ -481,25 +468,18 @@ static bool is_for_copies(const Sync *sync, const Op *take)
            map_has(sync->copied_for, shared_root(operand(take, barriers)));
 }
 
-static bool waits_for_copies(const Op *op, const void *sync)
-{
-    return op_has(op, ACQUIRES) && is_for_copies(sync, op);
-}
-
-static bool is_product_in_memory(const Op *op, const void *context)
-{
-    (void)context;
-    return op_has(op, ASYNC_PROXY) && !op_has(op, TMA);
-}
-
 /* Copies have landed for others, which tell the threads of this group, whose products read them. */
 static bool is_told_of_copies(const Sync *sync, const Op *take)
 {
     const Op *group = take->parent->parent;
+    bool multiplies = false;
     while (group && !is_group(group)) group = group->parent->parent;
-    return group && sync->copied_for->count > 0 &&
-           region_find(group->regions[0], is_product_in_memory, NULL) &&
-           !region_find(group->regions[0], waits_for_copies, sync);
+    if (!group || !sync->copied_for->count) return false;
+    region_each (op, group->regions[0]) {
+        if (op_has(op, ACQUIRES) && is_for_copies(sync, op)) return false;
+        multiplies |= op_has(op, ASYNC_PROXY) && !op_has(op, TMA);
+    }
+    return multiplies;
 }
 
 /* What was copied to a multi-buffer's stage, or for an mbarrier, is shown to the tensor core by
@@ -610,13 +590,6 @@ static void walk_launch(Sync sync, Op *launch)
     walk(&sync, launch_region(launch), &state);
 }
 
-static void find_copied_for(Op *op, void *context)
-{
-    const Sync *sync = context;
-    if (op->code == OP_mbarrier_arrive_on_copies)
-        map_set(sync->arena, sync->copied_for, shared_root(operand(op, barriers)), op);
-}
-
 /* A tile that something uses through the other proxy. What copies to it may wait until readers
  * have given the stage back, behind their reads. Ops are many, tiles are few: each is there once.
  */
@@ -632,24 +605,16 @@ typedef struct ProxyTiles {
     VEC(ProxyTile) tiles;
 } ProxyTiles;
 
-static void find_given_back(Op *op, void *context)
-{
-    ProxyTiles *found = context;
-    if (op_has(op, REUSES))
-        map_set(found->sync->arena, &found->given_back, operand(op, barriers), op);
-}
-
 static void add_proxy_tile(ProxyTiles *found, ProxyTile added)
 {
     const Op *root = shared_root(added.tile);
     if (map_has(&found->seen[added.kind], root)) return;
-    map_set(found->sync->arena, &found->seen[added.kind], root, found);
+    map_add(found->sync->arena, &found->seen[added.kind], root);
     vec_push(found->sync->arena, &found->tiles, added);
 }
 
-static void find_proxy_tiles(Op *op, void *context)
+static void find_proxy_tiles(ProxyTiles *found, const Op *op)
 {
-    ProxyTiles *found = context;
     for (int i = 0; i < op->operand_count && op_has(op, ASYNC_PROXY); i++)
         if (op->operands[i]->type->kind == TYPE_SHARED)
             add_proxy_tile(found, (ProxyTile){op->operands[i], NULL, TILE_USED});
@@ -669,18 +634,17 @@ static bool meets_tile(const ProxyTile *other, const Op *op)
 
 /* What threads write of what something else uses, and read of what TMA overwrites at some time: of
  * a stage, when it is given back. */
-static void find_shown(Op *op, void *context)
+static void find_shown(const ProxyTiles *found, const Op *op)
 {
-    const ProxyTiles *found = context;
     const Sync *sync = found->sync;
     const bool writes = writes_shared(op);
     if (!writes && (!hazard_is_shared(op) || hazard_writes(op) || op_has(op, ASYNC_PROXY))) return;
     vec_each (other, &found->tiles) {
         if ((other->kind == TILE_USED) != writes || !meets_tile(other, op)) continue;
         if (other->kind == TILE_COPIED_BEHIND_READS && shared_is_used(op, shared_root(other->tile)))
-            map_set(sync->arena, sync->read_back, other->barriers, op);
+            map_add(sync->arena, sync->read_back, other->barriers);
         else
-            map_set(sync->arena, sync->shown, op, op);
+            map_add(sync->arena, sync->shown, op);
     }
 }
 
@@ -688,9 +652,11 @@ static void find_all_shown(const Sync *sync, Op *launch)
 {
     ProxyTiles found = {.sync = sync};
     if (!sync->tensor_core) return;
-    region_visit(launch_region(launch), find_given_back, &found);
-    region_visit(launch_region(launch), find_proxy_tiles, &found);
-    if (found.tiles.count) region_visit(launch_region(launch), find_shown, &found);
+    region_each (op, launch_region(launch))
+        if (op_has(op, REUSES)) map_add(sync->arena, &found.given_back, operand(op, barriers));
+    region_each (op, launch_region(launch)) find_proxy_tiles(&found, op);
+    if (!found.tiles.count) return;
+    region_each (op, launch_region(launch)) find_shown(&found, op);
 }
 
 /* The launch is walked from its start, which says whether its barriers are enough. */
@@ -730,11 +696,10 @@ static bool meets_other_groups(const Op *op, const void *context)
 
 /* A warpgroup whose turn it is waits for no other one, which may be waiting for its own turn: the
  * turn begins behind barriers before its first product, and ends before those behind that. */
-static void keep_from_barriers(Op *wait, void *context)
+static void keep_from_barriers(Op *wait)
 {
     Op *arrive = wait->next;
     bool begun = false;
-    (void)context;
     while (arrive && arrive->code != OP_order_arrive) arrive = arrive->next;
     for (Op *op = wait->next; arrive && op != arrive; op = op->next) {
         begun |= op_has(op, DOT);
@@ -748,9 +713,8 @@ static void keep_from_barriers(Op *wait, void *context)
  * alone, of another proxy than TMA's writes, does not wait for, though their values have been used.
  * So the PTX ISA has it ("Proxy-preserved base causality order"), and CUTLASS where its epilogues
  * give back what they read; its main loops whose threads read operands do without. */
-static void visit_release(Op *release, void *context)
+static void fence_release(const Sync *sync, Op *release)
 {
-    const Sync *sync = context;
     Builder builder = builder_before(release);
     if (map_has(sync->read_back, operand(release, barriers)) && !is_fenced(release))
         build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
@@ -777,11 +741,13 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Op *launch)
                        .agreement = analysis_uniformity(context),
                        .block = launch_threads(launch),
                        .group = launch_threads(launch)};
-    region_visit_with(launch_region(launch), ARRIVES, find_copied_for, (void *)&sync);
+    region_each_of (op, launch_region(launch), OP_mbarrier_arrive_on_copies)
+        map_add(arena, sync.copied_for, shared_root(operand(op, barriers)));
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);
-    region_visit_those(launch_region(launch), OP_consumer_release, visit_release, (void *)&sync);
-    region_visit_those(launch_region(launch), OP_order_wait, keep_from_barriers, NULL);
+    region_each_of (release, launch_region(launch), OP_consumer_release)
+        fence_release(&sync, release);
+    region_each_of (wait, launch_region(launch), OP_order_wait) keep_from_barriers(wait);
     remark_barriers(kernel, arena, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
     if (sync.barriers->too_many)

@@ -48,30 +48,24 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
     return blocks;
 }
 
-/* Of each thread, or, by TMA, of the one that begins it. */
-typedef struct Moved {
-    int64_t by_threads, by_tma;
-} Moved;
-
-static void add_bytes(Op *op, void *context)
+/* What each thread moves; by TMA, what the one does that begins it. */
+static int64_t bytes_moved(const Op *op)
 {
-    Moved *moved = context;
     if (op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        moved->by_threads += type_bytes(op->results[0].type);
+        return type_bytes(op->results[0].type);
     if (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        moved->by_threads += type_bytes(operand(op, value)->type);
-    if (op->code == OP_cp_async) moved->by_threads += op_int(op, ATTR_bytes, 0);
-    if (op->code == OP_cp_bulk_tensor) moved->by_tma += op_int(op, ATTR_bytes, 0);
+        return type_bytes(operand(op, value)->type);
+    return op->code == OP_cp_async || op->code == OP_cp_bulk_tensor ? op_int(op, ATTR_bytes, 0) : 0;
 }
 
 /* Few threads that do one thing each, or threads that move few bytes: GPUs may do nothing but begin
  * such blocks. */
 static bool has_small_blocks(const Op *launch)
 {
-    Moved moved = {0};
     const int warps = launch_warps(launch);
-    region_visit(launch_region(launch), add_bytes, &moved);
-    const int64_t bytes = moved.by_threads * warps * WARP_SIZE + moved.by_tma;
+    int64_t bytes = 0;
+    region_each (op, launch_region(launch))
+        bytes += bytes_moved(op) * (op->code == OP_cp_bulk_tensor ? 1 : warps * WARP_SIZE);
     return !region_has_with(launch_region(launch), LOOP) &&
            (warps < COST_PDL_WARPS || (bytes > 0 && bytes <= COST_PDL_BYTES));
 }
