@@ -48,9 +48,11 @@ static inline void fixture_close(Fixture *fixture)
 
 static inline bool fixture_run_pass(Fixture *fixture, bool (*run)(Kernel *, PassContext *))
 {
-    PassContext context = {.kernel = fixture->kernel, .target = fixture->target};
+    PassContext context = {
+        .kernel = fixture->kernel, .target = fixture->target, .arena = arena_new()};
     const bool fine = !run || run(fixture->kernel, &context);
     analysis_invalidate(&context);
+    arena_free(context.arena);
     return fine;
 }
 
