@@ -355,11 +355,21 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
     return padding;
 }
 
+/* How many of the group's threads the layout is for. */
+static int laid_threads(const Lower *lower, const Layout *layout)
+{
+    return lower->iterations.index ? lower->iterations.threads : 1 << layout_thread_bits(layout);
+}
+
+bool address_has_replicas(const Lower *lower, const Layout *layout)
+{
+    return layout_replica_mask(layout) != 0 || laid_threads(lower, layout) < lower->group.count;
+}
+
 /* Threads above the largest power of two hold what those below hold. */
 static Value *address_not_left_over(Lower *lower, const Layout *layout)
 {
-    const int threads =
-        lower->iterations.index ? lower->iterations.threads : 1 << layout_thread_bits(layout);
+    const int threads = laid_threads(lower, layout);
     if (threads >= lower->group.count) return NULL;
     return address_cmp(lower, "lt", index_in_group(lower),
                        address_const(lower, DTYPE_i32, threads));

@@ -91,6 +91,8 @@ Padding coordinates_padding(Lower *lower, const Coordinates *coordinates, int re
                             Value **predicate);
 /* A predicate that is true in one of the threads that hold the same elements; NULL: in all. */
 Value *address_not_replica(Lower *lower, const Layout *layout);
+/* Whether such a predicate is false in any thread. */
+bool address_has_replicas(const Lower *lower, const Layout *layout);
 Value *address_thread_id(Lower *lower);
 /* The value, which is the same in all lanes of each warp, in a form that shows it: made of the
  * thread index alone. */

@@ -491,10 +491,11 @@ void lower_shared_store(Lower *lower, Op *op)
     Value **registers = lower_tile(lower, operand(op, value));
     const int replicas = layout_register_replicas(layout);
     Ldmatrix how;
-    /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. */
+    /* Lanes write for each other: no thread finds what it wrote without waiting for its warp. A
+     * thread that has what another one has, too, may not write, as it may not have loaded it. */
     const bool begins = op_begins_copy(op);
     if (!begins && !operand_given(op, condition) && !shared_rank(operand(op, tile)) && !replicas &&
-        !layout_replica_mask(layout) &&
+        !address_has_replicas(lower, layout) &&
         (op_attr(op, ATTR_tma) ||
          is_read_by_others(shared_root(operand(op, tile))->results, layout)) &&
         find_matrices(lower, HAS_STMATRIX, &access, operand(op, tile), &how)) {
