@@ -116,11 +116,25 @@ void nvptx_setmaxnreg(Gen *gen, const Op *op)
     buf_free(&text);
 }
 
+/* Elements, or matrices, in the shared memory of another block of the cluster. */
+static bool meets_peer_memory(const Op *op, const void *context)
+{
+    (void)context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (op->operands[i]->type->kind == TYPE_POINTER &&
+            op->operands[i]->type->space == SPACE_CLUSTER)
+            return op->code == OP_ld || op->code == OP_st || op_has(op, ATOMIC);
+    return false;
+}
+
+/* What threads did in another block's memory is ordered by no fence of the block's own. */
 void nvptx_fence_async(Gen *gen, const Op *op)
 {
     const char *text = op_attr(op, ATTR_made)     ? "fence.mbarrier_init.release.cluster;"
                        : op_attr(op, ATTR_global) ? "fence.proxy.async.global;"
-                                                  : "fence.proxy.async.shared::cta;";
+                       : region_find(gen->kernel->host, meets_peer_memory, NULL)
+                           ? "fence.proxy.async.shared::cluster;"
+                           : "fence.proxy.async.shared::cta;";
     if (!target_has(gen->target, HAS_ASYNC_PROXY)) return; /* there is one proxy */
     nvptx_asm(gen, gen->types.nothing, text, "~{memory}", 0, NULL);
 }
