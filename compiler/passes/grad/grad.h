@@ -50,7 +50,7 @@ typedef struct Grad {
     Map retained;    /* pointer parameters whose gradient stays when they are overwritten */
     Map clears;      /* effects that set to zero what an adjoint was taken from */
     Map settled;     /* reads of what the program has written that are right so */
-    Map lasting;     /* reads of parameters that nothing behind them writes to */
+    Map lasting;     /* reads of what nothing behind them writes to */
     Map records;     /* a loop of the program -> where what it carries is kept */
     Map rereads;     /* reads of that */
     Map moving;      /* region -> OpVec: reads of outer memory that is written then, or later */
@@ -152,6 +152,8 @@ bool settle_gradients(Kernel *kernel, const Target *target, Region *region);
 
 /* Of an access of global memory; else NULL. */
 Value *view_of(const Op *op);
+/* The parameter whose memory an op of a view touches; NULL: it touches none. */
+Parameter *parameter_touched(Kernel *kernel, const Op *op);
 /* The pointer that all others to that memory are made of. */
 const Value *view_pointer(const Op *op);
 
@@ -167,6 +169,12 @@ void memory_open(Grad *grad, const Region *region); /* makes those of its alloca
 bool memory_is_consumed(Grad *grad, const Value *memory);
 /* Which parameters' memory an op of the launches reads, or overwrites again. */
 void find_rewritten(Grad *grad, Region *host);
+
+/* ---- lasting.c ---- */
+
+/* Notes the reads that find the same behind the kernel. `later`: the parameters that the launches
+ * behind this one write. */
+void find_lasting(Grad *grad, const Map *later, Op *launch);
 
 /* ---- dependence.c ---- */
 

@@ -158,12 +158,6 @@ typedef struct Written {
     Map parameters; /* by their values */
 } Written;
 
-static Parameter *parameter_of(Kernel *kernel, const Op *op)
-{
-    const Value *view = view_of(op);
-    return view ? pointer_parameter(kernel, operand(view->op, pointer)) : NULL;
-}
-
 /* Whose memory is not there any more. */
 static bool is_of_result(const Grad *grad, const Parameter *parameter)
 {
@@ -174,7 +168,7 @@ static void check_result(Op *op, void *context)
 {
     Grad *grad = context;
     if (!op_has(op, READS) || op->region_count || op_has(op, ATOMIC)) return;
-    const Parameter *parameter = parameter_of(grad->kernel, op);
+    const Parameter *parameter = parameter_touched(grad->kernel, op);
     if (parameter && is_of_result(grad, parameter))
         grad_refuse(grad, op, "a result is read again, which is not kept for the gradient");
 }
@@ -183,7 +177,7 @@ static void note_written(Op *op, void *context)
 {
     Written *written = context;
     if (!op_has(op, WRITES) || op->region_count || op->code == OP_copy) return;
-    const Parameter *parameter = parameter_of(written->kernel, op);
+    const Parameter *parameter = parameter_touched(written->kernel, op);
     if (parameter && !is_of_result(written->grad, parameter))
         map_set(written->kernel->arena, &written->parameters, parameter->value, op);
 }
@@ -192,86 +186,6 @@ typedef struct Reads {
     Grad *grad;
     const Written *written;
 } Reads;
-
-/* ---- reads that find the same again ---- */
-
-/* An op that reads a parameter's memory, and does nothing else. */
-typedef struct Read {
-    Op *op;
-    const Value *parameter;
-    size_t place; /* among all ops that touch parameters, in the program's order */
-} Read;
-
-typedef struct Touches {
-    Grad *grad;
-    size_t count;
-    VEC(Read) reads;
-    Map last;   /* parameters -> the place of the last op that writes them, and one more */
-    Map within; /* loops -> the parameters that are written in them: a Map */
-} Touches;
-
-/* The loop around the op, or around the loop that is `op` itself; NULL: there is none. */
-static const Op *loop_around(const Op *op)
-{
-    do op = op->parent->parent;
-    while (op && op->code != OP_launch && !op_has(op, LOOP));
-    return op && op->code != OP_launch ? op : NULL;
-}
-
-static void note_write(Touches *touches, const Op *op, const Value *parameter)
-{
-    Arena *arena = touches->grad->arena;
-    map_set(arena, &touches->last, parameter, (void *)(intptr_t)(touches->count + 1));
-    for (const Op *loop = loop_around(op); loop; loop = loop_around(loop)) {
-        Map *written = map_get(&touches->within, loop);
-        if (!written) {
-            written = arena_new_of(arena, Map);
-            map_set(arena, &touches->within, loop, written);
-        }
-        map_set(arena, written, parameter, written);
-    }
-}
-
-static void note_touch(Op *op, void *context)
-{
-    Touches *touches = context;
-    const Parameter *parameter = op->region_count || !op_has(op, READS | WRITES)
-                                     ? NULL
-                                     : parameter_of(touches->grad->kernel, op);
-    if (!parameter) return;
-    if (op_has(op, WRITES))
-        note_write(touches, op, parameter->value);
-    else
-        vec_push(touches->grad->arena, &touches->reads,
-                 ((Read){op, parameter->value, touches->count}));
-    touches->count++;
-}
-
-/* In the next iteration of a loop that is around both. */
-static bool is_written_again(const Touches *touches, const Read *read)
-{
-    for (const Op *loop = loop_around(read->op); loop; loop = loop_around(loop)) {
-        const Map *written = map_get(&touches->within, loop);
-        if (written && map_has(written, read->parameter)) return true;
-    }
-    return false;
-}
-
-/* What a thread has written, and others have before the block's threads met, is read as it stays if
- * no write comes behind the read: so a read of what was written finds it again. */
-static void find_lasting(Grad *grad, const Written *later, Op *launch)
-{
-    Touches touches = {.grad = grad};
-    grad->lasting = (Map){0};
-    region_visit(launch_region(launch), note_touch, &touches);
-    for (size_t i = 0; i < touches.reads.count; i++) {
-        const Read *read = &touches.reads.data[i];
-        const size_t last = (size_t)(intptr_t)map_get(&touches.last, read->parameter);
-        if (last <= read->place && !map_has(&later->parameters, read->parameter) &&
-            !is_written_again(&touches, read))
-            map_set(grad->arena, &grad->lasting, read->op, read->op);
-    }
-}
 
 /* What the kernel did for others is not done again, so that its results are not there. */
 static bool is_done_again(const Grad *grad, const Op *op)
@@ -290,7 +204,7 @@ static void check_read(Op *op, void *context)
     if (!op_has(op, READS) || op->region_count || map_has(&grad->effects, op) ||
         map_has(&grad->settled, op))
         return;
-    const Parameter *parameter = parameter_of(grad->kernel, op);
+    const Parameter *parameter = parameter_touched(grad->kernel, op);
     if (parameter && map_has(&reads->written->parameters, parameter->value))
         grad_refuse(grad, op, "the gradient needs what it reads, which the kernel overwrites");
 }
@@ -300,7 +214,7 @@ static void check_read(Op *op, void *context)
 static bool differentiate_launch(Grad *grad, Op *launch, Written *written)
 {
     region_visit(launch_region(launch), check_result, grad);
-    find_lasting(grad, written, launch);
+    find_lasting(grad, &written->parameters, launch);
     region_visit(launch_region(launch), note_written, written);
     Op *fresh = grad->failed ? NULL : differentiate(grad, launch);
     Reads reads = {grad, written};

@@ -19,6 +19,12 @@ const Value *view_pointer(const Op *op)
     return pointer;
 }
 
+Parameter *parameter_touched(Kernel *kernel, const Op *op)
+{
+    const Value *view = view_of(op);
+    return view ? pointer_parameter(kernel, operand(view->op, pointer)) : NULL;
+}
+
 Value *pointer_adjoint(Grad *grad, Value *pointer)
 {
     const Op *op = pointer->op;
