@@ -57,6 +57,18 @@ static ValueAnswer is_read(const Value *value, void *context)
     return value->op && value->op->code == OP_element_load ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
+static Value *copy_before(Builder *builder, Value *value, Map *made, const Op *loop)
+{
+    Op *op = value->op;
+    if (map_has(made, value)) return map_get(made, value);
+    if (!op || op->parent != loop->parent || op_comes_before(op, loop)) return value;
+    for (int i = 0; i < op->operand_count; i++)
+        map_set(builder->kernel->arena, made, op->operands[i],
+                copy_before(builder, op->operands[i], made, loop));
+    op_clone(builder, op, made);
+    return map_get(made, value);
+}
+
 /* The extent along the dimension may end before the tile begins, and was not known to who made the
  * grid. */
 static bool may_be_outside(const Op *store, int dim, const Op *loop)
@@ -70,15 +82,15 @@ static bool may_be_outside(const Op *store, int dim, const Op *loop)
 }
 
 /* NULL: it may not be outside. */
-static Value *begins_inside(Builder *builder, const Op *store, Op *loop)
+static Value *begins_inside(Builder *builder, const Op *store, const Op *loop)
 {
     Value *inside = NULL;
     const Op *view = operand(store, view)->op;
     for (int d = 0; d < operand(store, view)->type->rank; d++) {
-        Value *extent = operand_list(view, extents)[d], *offset = operand_list(store, offsets)[d];
+        Map made = {0};
         if (!may_be_outside(store, d, loop)) continue;
-        value_move_before(extent, loop);
-        value_move_before(offset, loop);
+        Value *extent = copy_before(builder, operand_list(view, extents)[d], &made, loop);
+        Value *offset = copy_before(builder, operand_list(store, offsets)[d], &made, loop);
         Value *less =
             build_cmp(builder, "lt", build_cast(builder, extent->type->dtype, offset), extent);
         inside = inside ? build2(builder, OP_and, inside, less) : less;
@@ -87,7 +99,7 @@ static Value *begins_inside(Builder *builder, const Op *store, Op *loop)
 }
 
 /* NULL: some store may not be outside. */
-static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, Op *loop)
+static Value *stores_anything(const EmptyBlocks *blocks, Builder *builder, const Op *loop)
 {
     Value *any = NULL;
     for (size_t i = 0; i < blocks->stores.count; i++) {
