@@ -283,7 +283,9 @@ static int64_t copied_bytes(const Merge *merge, const Op *loop)
     return bytes;
 }
 
-/* Of the grid, in turns of all multiprocessors, which take as long as a block's sums are many. */
+/* Of the grid, in turns of all multiprocessors, which take as long as a block's sums are many. In a
+ * single turn blocks that share a multiprocessor cover for each other better than one with less
+ * than the most sums does for itself. */
 static bool fills_machine(const Merge *merge)
 {
     enum { ALL = 100 };
@@ -296,7 +298,9 @@ static bool fills_machine(const Merge *merge)
     }
     const int64_t count = merge->target->sm_count, turns = (blocks + count - 1) / count,
                   merged = (blocks / 2 + count - 1) / count;
-    return 2 * merged * COST_MERGED_PERCENT <= turns * ALL;
+    const bool most = 2 * type_elements(merge->dot->results[0].type) ==
+                      (int64_t)COST_MERGED_SUMS * COST_MERGED_THREADS;
+    return (merged > 1 || most) && 2 * merged * COST_MERGED_PERCENT <= turns * ALL;
 }
 
 /* A pipelined loop that does nothing but multiply what it copies. */
