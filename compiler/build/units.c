@@ -143,11 +143,11 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
 }
 
 /* What leaves too few registers for the rest is left out, one after the other: reads long before
- * their use, a single warp of producers, for a warpgroup that gives its registers away, sums of two
- * iterations, products in flight, producers, what is loaded ahead, and at last wgmma, as
- * mma.sync takes its operands and sums in smaller pieces. A few registers that spill cost less than
- * producers gain. Numbers that are kept for later uses are what costs least, so that they are left
- * out alone, and behind most of the others once more. */
+ * their use, blocks of two, a single warp of producers, for a warpgroup that gives its registers
+ * away, sums of two iterations, products in flight, producers, what is loaded ahead, and at last
+ * wgmma, as mma.sync takes its operands and sums in smaller pieces. A few registers that spill cost
+ * less than producers gain. Numbers that are kept for later uses are what costs least, so that they
+ * are left out alone, and behind most of the others once more. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
@@ -157,6 +157,7 @@ static bool finish_image(Stages *stages, const StartedImage *started)
         bool is_back; /* where that is not enough */
     } LEFT_OUT[] = {{MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true},
                     {MAY_READ_EARLY, 0, COST_SPILLS_OF_MEMORY, false},
+                    {MAY_MERGE, 0, 0, false},
                     {MAY_ADD_WARP, 0, 0, false},
                     {MAY_OVERLAP, 0, 0, false},
                     {MAY_FLY, COST_PLAN_SPILLS, 0, false},

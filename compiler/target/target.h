@@ -49,6 +49,7 @@ typedef enum TargetFeature {
     MAY_OVERLAP = 1 << 15,    /* products of an iteration under work of the next one */
     MAY_PLAN = 1 << 16,       /* loops of several products, or of other work beside them, by plan */
     MAY_FLY = 1 << 24,        /* products of a loop by plan under work of their iteration */
+    MAY_MERGE = 1 << 25,      /* blocks of products with their neighbours */
     MAY_HOLD = 1 << 20,       /* what loops of products copy, ahead in registers */
     MAY_READ_EARLY = 1 << 21, /* memory, long before what is read is used */
     MAY_SHARE = 1 << 22,      /* an index or a condition by uses that are far from each other */

@@ -423,13 +423,14 @@ static bool merge_neighbours(Kernel *kernel, PassContext *context, Op *launch)
                    .launch = launch};
     if (!has_plain_launch(launch) || !try_axes(&merge)) return false;
     merge_blocks(&merge);
+    kernel->uses |= MAY_MERGE;
     analysis_invalidate(context);
     return true;
 }
 
 bool pass_merge_blocks(Kernel *kernel, PassContext *context)
 {
-    if (!target_has(context->target, HAS_TMA) || !target_has(context->target, HAS_WGMMA))
+    if (!target_has(context->target, HAS_WGMMA) || !target_has(context->target, MAY_MERGE))
         return true;
     for (Op *op = kernel->host->first; op; op = op->next)
         while (op->code == OP_launch && merge_neighbours(kernel, context, op)) continue;
