@@ -49,6 +49,8 @@ bool is_steady_load(const Pass *pass, const Op *op);
 
 /* ---- plan_roles.c: which warps do it ---- */
 
+/* Of a grid whose extents are known: the most blocks that a multiprocessor gets at a time. */
+int plan_most_blocks(const Pipeline *pipeline);
 /* NULL, or why no thread that computes may tell TMA to fill the multi-buffers. */
 const char *fault_of_fill(const Pipeline *pipeline);
 /* NULL, or why producer warps may not fill the multi-buffers of the loop, whose only work is `dot`;

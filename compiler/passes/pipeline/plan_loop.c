@@ -4,6 +4,7 @@
  * no more. */
 #include "passes/pipeline/plan.h"
 
+#include "passes/analysis/alive.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
@@ -449,6 +450,21 @@ static void drop_gathered(Pipeline *pipeline)
     pipeline->buffers.count = kept;
 }
 
+/* Blocks that share a multiprocessor cover for each other while one of them waits for what it
+ * gathers: stages that take the room of one cost more than they gain. */
+static bool has_room_for_gathered(const Pipeline *pipeline)
+{
+    const Pass *pass = pipeline->pass;
+    const int warps = launch_warps(pass->launch->parent);
+    const int64_t words = tile_bits_alive(pass->launch) / REGISTER_BITS / (WARP_SIZE * warps),
+                  once = loop_lasting_bytes(pass->launch, pipeline->loop),
+                  more = (pipeline->stages - 1) * multi_buffer_bytes(pipeline);
+    const int registers = (int)words + COST_OTHER_REGISTERS,
+              before = cost_blocks_per_sm(pass->target, warps, registers, once),
+              after = cost_blocks_per_sm(pass->target, warps, registers, once + more);
+    return after >= lesser_of(before, plan_most_blocks(pipeline));
+}
+
 /* Threads fill the stages of what they gather, and then all of the loop's. They do so where that is
  * all that it copies, or its only work is a product: another loop had better go by a plan, whose
  * threads gather an iteration ahead into registers. */
@@ -456,6 +472,7 @@ static bool may_gather(const Pipeline *pipeline)
 {
     const Op *dot = stages_dot(pipeline);
     if (dot) return dot_has_instruction(dot, pipeline->pass->target);
+    if (!has_room_for_gathered(pipeline)) return false;
     for (size_t i = 0; i < pipeline->buffers.count; i++)
         if (!pipeline->buffers.data[i].gather) return false;
     return true;

@@ -130,8 +130,7 @@ static bool is_alone(const Pipeline *pipeline)
     return 2 * bytes_of_stages(pipeline) > pipeline->pass->target->shared_bytes;
 }
 
-/* Of a grid whose extents are known: the most that a multiprocessor gets at a time. */
-static int most_blocks(const Pipeline *pipeline)
+int plan_most_blocks(const Pipeline *pipeline)
 {
     const Op *launch = pipeline->pass->launch->parent;
     const int64_t count = pipeline->pass->target->sm_count;
@@ -153,7 +152,7 @@ static bool costs_nothing(const Pipeline *pipeline, const Op *dot)
                   room = target->shared_bytes / bytes_of_stages(pipeline),
                   before = lesser_of(room, target->registers / (each * threads)),
                   after = lesser_of(room, target->registers / (each * (threads + WARP_SIZE)));
-    return after >= lesser_of(before, most_blocks(pipeline));
+    return after >= lesser_of(before, plan_most_blocks(pipeline));
 }
 
 /* Of a thread that computes: its sums, the left operand if it goes through registers, and others.
@@ -508,7 +507,7 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
                                                 : NULL;
     }
     const int left = blocks_per_sm(pipeline, needed, 1, beside);
-    if (left >= lesser_of(blocks, most_blocks(pipeline))) return NULL;
+    if (left >= lesser_of(blocks, plan_most_blocks(pipeline))) return NULL;
     pipeline->sets_maxnreg = fits_with_warpgroup(pipeline, needed, beside);
     return pipeline->sets_maxnreg || does_with_fewer(pipeline, left)
                ? NULL
