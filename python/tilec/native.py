@@ -39,8 +39,13 @@ def error_kind(kind):
     return _KINDS[kind]
 
 
+# A place in what the package says to the compiler, which the program's author never wrote, and the line that is shown of it.
+_SAID = re.compile(r"^<statements>:\d+:\d+: (.*)(?:\n +\d+ \| .*\n +\| .*)?", re.MULTILINE)
+
+
 def compile_error(text, status, name=None):
     """One that is what the program's own error is, as well: what the compiler names, or what the text tells was raised."""
+    text = _SAID.sub(r"\1", text)
     found = re.search(r"error: ([A-Z]\w+(?:Error|Exception|Iteration)): ", text)
     kind = getattr(builtins, found[1] if found else name or "", None)
     if not isinstance(kind, type) or not issubclass(kind, Exception):
