@@ -124,13 +124,15 @@ static void look_at(Remarks *remarks, const Kernel *typed, const int64_t *multip
     kernel_free(kernel);
 }
 
-/* "sm_90a", or which of its variants: the first of two assumes that arguments are aligned. */
+/* "sm_90a", or which of its variants: the first of several assumes that arguments are aligned, the
+ * last nothing. */
 static const char *label_of(Remarks *remarks, const Image *image, int variant, int variants)
 {
     const char *name = intern_printf(remarks->session->names, "%s%s", image->target->name,
-                                     variants == 1  ? ""
-                                     : variant == 0 ? ", aligned"
-                                                    : ", any arguments");
+                                     variants == 1             ? ""
+                                     : variant == 0            ? ", aligned"
+                                     : variant == variants - 1 ? ", any arguments"
+                                                               : ", aligned in part");
     for (size_t i = 0; i < remarks->labels.count; i++)
         if (remarks->labels.data[i] == name) return name;
     vec_push(remarks->arena, &remarks->labels, name);
@@ -143,8 +145,9 @@ static void look_at_unit(Remarks *remarks, const Unit *unit)
 {
     const SpecialisationImages *images = unit->images;
     for (int i = 0; i < images->variant_count; i++) {
-        const int64_t *multiples =
-            i + 1 < images->variant_count ? variant_multiples(remarks->arena, unit->typed) : NULL;
+        const int64_t *multiples = i == images->variant_count - 1 ? NULL
+                                   : i == 0 ? variant_multiples(remarks->arena, unit->typed)
+                                            : images->variants[i].multiples;
         for (int j = 0; j < images->variants[i].image_count; j++) {
             const Image *image = &images->variants[i].images[j];
             if (image->kind == IMAGE_EMULATOR) continue;

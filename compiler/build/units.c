@@ -58,15 +58,28 @@ static int64_t *element_multiples(Arena *arena, const Kernel *kernel)
     return any ? multiples : NULL;
 }
 
+/* What tells its code's name from other variants'. */
+static const char *variant_suffix(const Kernel *typed, const int64_t *multiples)
+{
+    const int64_t of_integers = integer_multiple(typed);
+    for (int i = 0; multiples && i < typed->parameter_count; i++) {
+        const Parameter *parameter = &typed->parameters[i];
+        const bool is_integer = parameter->value->type->kind == TYPE_SCALAR;
+        if (is_integer && is_assumable(parameter) && multiples[i] < of_integers)
+            return "_partly_aligned";
+    }
+    return multiples ? "_aligned" : "";
+}
+
 /* A lowered copy of a kernel, made under the assumptions; the caller's to free. NULL: reported.
  * What was assumed is the variant's to say from then on, so that equal code is equal text. */
 static Kernel *lower_copy(const Kernel *typed, const ArchChoice *arch, const int64_t *multiples,
                           const PassOptions *passes)
 {
     Kernel *kernel = kernel_clone(typed);
-    kernel->name =
-        intern_printf(typed->session->names, "%s%s%s%s", typed->name, multiples ? "_aligned" : "",
-                      arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
+    kernel->name = intern_printf(
+        typed->session->names, "%s%s%s%s", typed->name, variant_suffix(typed, multiples),
+        arch->emulator ? "_emulated_" : "", arch->emulator ? arch->target->name : "");
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
         if (kernel->parameters[i].multiple < multiples[i])
             kernel->parameters[i].multiple = multiples[i];
@@ -239,11 +252,47 @@ static bool same_code(const Lowered *a, const Lowered *b, size_t count)
     return true;
 }
 
-/* What assumptions have to give on all architectures. */
-typedef enum Wanted { SAME_CODE, ANY_CODE } Wanted;
+typedef struct Accesses { /* of global memory, that stand in a thread's program */
+    int all, by_tma;
+} Accesses;
 
-/* Whether they give the code of `like`, or any where that has some: a trial, which is not shown by
- * --print-after and leaves nothing behind. */
+static void count_access(Op *op, void *context)
+{
+    Accesses *accesses = context;
+    bool is_global = op_has(op, TMA);
+    for (int i = 0; i < op->operand_count; i++) {
+        const Type *type = op->operands[i]->type;
+        is_global |= type->kind == TYPE_POINTER && type->space == SPACE_GLOBAL;
+    }
+    accesses->all += is_global;
+    accesses->by_tma += op_has(op, TMA);
+}
+
+static Accesses accesses_of(const Kernel *kernel)
+{
+    Accesses accesses = {0};
+    region_visit_with(kernel->host, READS | WRITES, count_access, &accesses);
+    return accesses;
+}
+
+/* As wide as the other's: no more of them but a few, of what is small. */
+static bool is_as_wide(const Kernel *kernel, const Kernel *other)
+{
+    const Accesses accesses = accesses_of(kernel), others = accesses_of(other);
+    return accesses.all <= others.all + others.all / 4 && accesses.by_tma >= others.by_tma;
+}
+
+/* What assumptions have to give on all architectures. */
+typedef enum Wanted { SAME_CODE, AS_WIDE, ANY_CODE } Wanted;
+
+static bool is_wanted(Arena *arena, Kernel *kernel, const Lowered *like, size_t arch, Wanted wanted)
+{
+    if (wanted == AS_WIDE) return is_as_wide(kernel, like->kernels[arch]);
+    return wanted == ANY_CODE || strcmp(code_text(arena, kernel), like->texts[arch]) == 0;
+}
+
+/* Whether they give the code of `like`, or accesses as wide, or any where that has some: a trial,
+ * which is not shown by --print-after and leaves nothing behind. */
 static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
                        const Lowered *like, Wanted wanted)
 {
@@ -255,8 +304,7 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
     for (size_t i = 0; same && i < stages->archs->count; i++) {
         if (!like->kernels[i]) continue;
         Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
-        same =
-            kernel && (wanted == ANY_CODE || strcmp(code_text(arena, kernel), like->texts[i]) == 0);
+        same = kernel && is_wanted(arena, kernel, like, i, wanted);
         if (kernel) kernel_free(kernel);
     }
     return same;
@@ -271,7 +319,8 @@ static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *
     const DiagMute mute = diag_mute(stages->session->diags);
     for (int i = 0; i < typed->parameter_count; i++) {
         int64_t least = multiples[i];
-        if (least == 1) continue;
+        const bool is_pointer = typed->parameters[i].value->type->kind == TYPE_POINTER;
+        if (least == 1 || (is_pointer && wanted == AS_WIDE)) continue;
         multiples[i] = 1;
         if (gives_code(stages, typed, multiples, aligned, wanted)) continue;
         for (multiples[i] = least / 2; multiples[i] > 1; multiples[i] /= 2) {
@@ -329,12 +378,49 @@ static size_t size_of(const Lowered *lowered, size_t count)
     return size;
 }
 
+static bool assumes_integers(const Kernel *typed, const int64_t *multiples)
+{
+    for (int i = 0; i < typed->parameter_count; i++)
+        if (typed->parameters[i].value->type->kind == TYPE_SCALAR && multiples[i] > 1) return true;
+    return false;
+}
+
+/* Lengths that are no multiple of anything are common, addresses that are none are rare. Where the
+ * accesses of the aligned variant are as wide without some of what it assumes of integers, a third
+ * one assumes only the rest; between the two, as the first that a call fits is taken. */
+static bool start_between(Stages *stages, const Kernel *typed, const Lowered *general,
+                          const Lowered *aligned, const int64_t *multiples,
+                          SpecialisationImages *images)
+{
+    const size_t count = stages->archs->count;
+    Arena *arena = stages->session->arena;
+    VariantImages *out = images->variants;
+    Lowered between;
+    bool gains = false;
+    for (size_t i = 0; i < count; i++)
+        gains |= general->kernels[i] && aligned->kernels[i] &&
+                 !is_as_wide(general->kernels[i], aligned->kernels[i]);
+    if (!gains || !assumes_integers(typed, multiples)) return true;
+    int64_t *fewer = variant_multiples(arena, typed);
+    for (int i = 0; i < typed->parameter_count; i++)
+        if (typed->parameters[i].value->type->kind == TYPE_SCALAR) fewer[i] = multiples[i];
+    relax_multiples(stages, typed, aligned, AS_WIDE, fewer);
+    bool assumes_less = false;
+    for (int i = 0; i < typed->parameter_count; i++) assumes_less |= fewer[i] < multiples[i];
+    if (!assumes_less) return true;
+    if (!lower_all(stages, typed, fewer, &between)) return false;
+    out[2] = out[1];
+    images->variant_count = 3;
+    return add_variant(stages, typed, &between, fewer, fewer, &out[1]);
+}
+
 /* The larger one first, as ptxas takes longer for it. What the aligned one has to assume is found
  * out while ptxas is at work, where there are jobs for all images: no image is finished then, and
  * made once more if it spills, before that is known. */
 static bool start_both(Stages *stages, const Kernel *typed, const Lowered *general,
-                       const Lowered *aligned, int64_t *multiples, VariantImages *out)
+                       const Lowered *aligned, int64_t *multiples, SpecialisationImages *images)
 {
+    VariantImages *out = images->variants;
     const size_t count = stages->archs->count;
     const int64_t *of_elements = element_multiples(stages->session->arena, typed);
     const bool late = stages->jobs >= 2 * count,
@@ -346,7 +432,7 @@ static bool start_both(Stages *stages, const Kernel *typed, const Lowered *gener
                    ? add_variant(stages, typed, aligned, multiples, multiples, &out[0])
                    : add_variant(stages, typed, general, NULL, of_elements, &out[1]);
     if (late) relax_multiples(stages, typed, aligned, SAME_CODE, multiples);
-    return fine;
+    return fine && start_between(stages, typed, general, aligned, multiples, images);
 }
 
 /* Both at least. */
@@ -382,14 +468,14 @@ static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiple
     return add_variant(stages, typed, &least, needed, says, &out->variants[both]);
 }
 
-/* Up to two variants: aligned first where alignment changes the code on some architecture, then the
- * one that assumes no more than aligned elements. */
+/* Up to three variants: aligned first where alignment changes the code on some architecture, at
+ * last the one that assumes no more than aligned elements. */
 static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationImages *out)
 {
     Arena *arena = stages->session->arena;
     int64_t *multiples = variant_multiples(arena, typed);
     Lowered general, aligned;
-    out->variants = arena_new_array(arena, VariantImages, 2);
+    out->variants = arena_new_array(arena, VariantImages, 3);
     if (multiples && is_for_tensor_unit(typed)) return start_aligned(stages, typed, multiples, out);
     if (!lower_all(stages, typed, NULL, &general)) return false;
     bool both = multiples && !stages->wish.general_only;
@@ -398,7 +484,7 @@ static bool start_variants(Stages *stages, const Kernel *typed, SpecialisationIm
     if (both) make_mutants(stages, &aligned);
     make_mutants(stages, &general);
     out->variant_count = both ? 2 : 1;
-    if (both) return start_both(stages, typed, &general, &aligned, multiples, out->variants);
+    if (both) return start_both(stages, typed, &general, &aligned, multiples, out);
     return add_variant(stages, typed, &general, NULL, element_multiples(arena, typed),
                        out->variants);
 }
