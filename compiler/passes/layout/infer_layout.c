@@ -322,13 +322,31 @@ static void choose_dot_operands(Classes *classes)
 typedef struct WeighedAccess {
     size_t index; /* in the text */
     int64_t weight;
+    Op *op; /* NULL: weighed for something else */
 } WeighedAccess;
+
+enum { OF_LOAD = 2, OF_SUMS = 4 }; /* as much as so many stores */
 
 /* Loads before stores, large before small: what is large costs most to convert. */
 static int64_t access_weight(const Op *op)
 {
     const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
-    return type_elements(value->type) * (op->code == OP_load ? 2 : 1);
+    return type_elements(value->type) * (op->code == OP_load ? OF_LOAD : 1);
+}
+
+/* Sums that are added in memory before all else, as each part of a sector is one more of what L2
+ * does one after the other; gathers of neighbours as loads, and of single elements, which have
+ * little to lose, as stores. */
+static int64_t scattered_weight(const Classes *classes, Op *op)
+{
+    const Inference *inference = classes->inference;
+    const Type *tile = scattered_value(op)->type;
+    if (op->code == OP_atomic && atomic_sums(inference->target, op))
+        return type_elements(tile) * OF_SUMS;
+    const int limit = elements_each(inference, tile);
+    const bool is_wide = op->code == OP_gather &&
+                         scattered_vector(inference->facts, inference->target, op, limit) > 1;
+    return type_elements(tile) * (is_wide ? OF_LOAD : 1);
 }
 
 static int by_weight(const void *a, const void *b)
@@ -338,27 +356,47 @@ static int by_weight(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static WeighedAccess *weigh_accesses(const Classes *classes)
+static size_t weigh_accesses(const Classes *classes, WeighedAccess *weighed)
 {
-    const size_t count = classes->accesses.count;
-    WeighedAccess *weighed = arena_new_array(classes->inference->arena, WeighedAccess, count + 1);
-    for (size_t i = 0; i < count; i++)
-        weighed[i] = (WeighedAccess){i, access_weight(classes->accesses.data[i])};
+    size_t count = 0;
+    for (size_t i = 0; i < classes->accesses.count; i++) {
+        Op *op = classes->accesses.data[i];
+        weighed[count] = (WeighedAccess){count, access_weight(op), op};
+        count++;
+    }
+    for (size_t i = 0; i < classes->scattered.count; i++) {
+        Op *op = classes->scattered.data[i];
+        if (operand(op, memory)->type->kind != TYPE_VIEW) continue;
+        inference_enter(classes->inference, op);
+        weighed[count] = (WeighedAccess){count, scattered_weight(classes, op), op};
+        count++;
+    }
     qsort(weighed, count, sizeof *weighed, by_weight);
-    return weighed;
+    return count;
+}
+
+/* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
+static void choose_access(Classes *classes, Op *op)
+{
+    Inference *inference = classes->inference;
+    const bool is_scattered = op_is_scattered(op);
+    const Value *value = is_scattered          ? scattered_value(op)
+                         : op->code == OP_load ? &op->results[0]
+                                               : operand(op, value);
+    if (known(classes, value)) return;
+    inference_enter(inference, op);
+    choose(classes, value,
+           is_scattered ? propose_scattered(inference, op) : propose_access(inference, op));
+    spread(classes);
 }
 
 static void choose_accesses(Classes *classes)
 {
-    const WeighedAccess *weighed = weigh_accesses(classes);
-    for (size_t i = 0; i < classes->accesses.count; i++) {
-        Op *op = classes->accesses.data[weighed[i].index];
-        const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
-        if (known(classes, value)) continue;
-        inference_enter(classes->inference, op);
-        choose(classes, value, propose_access(classes->inference, op));
-        spread(classes);
-    }
+    WeighedAccess *weighed =
+        arena_new_array(classes->inference->arena, WeighedAccess,
+                        classes->accesses.count + classes->scattered.count + 1);
+    const size_t count = weigh_accesses(classes, weighed);
+    for (size_t i = 0; i < count; i++) choose_access(classes, weighed[i].op);
 }
 
 /* iota == index along a dimension, as a choice of where in a tile a value goes: the index; NULL: it
@@ -408,17 +446,11 @@ static void choose_chosen(Classes *classes)
     }
 }
 
-/* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
+/* Those of shared memory. */
 static void choose_scattered(Classes *classes)
 {
-    for (size_t i = 0; i < classes->scattered.count; i++) {
-        Op *op = classes->scattered.data[i];
-        const Value *value = scattered_value(op);
-        if (known(classes, value)) continue;
-        inference_enter(classes->inference, op);
-        choose(classes, value, propose_scattered(classes->inference, op));
-        spread(classes);
-    }
+    for (size_t i = 0; i < classes->scattered.count; i++)
+        choose_access(classes, classes->scattered.data[i]);
 }
 
 static void choose_default(Classes *classes, const Value *value)
@@ -440,7 +472,7 @@ static void choose_shared(Classes *classes)
     size_t count = 0;
     for (size_t i = 0; i < classes->values.count; i++) {
         const Type *narrowest = classes->narrowest[class_of(classes, classes->values.data[i])];
-        if (narrowest) weighed[count++] = (WeighedAccess){i, type_bytes(narrowest)};
+        if (narrowest) weighed[count++] = (WeighedAccess){i, type_bytes(narrowest), NULL};
     }
     qsort(weighed, count, sizeof *weighed, by_weight);
     for (size_t i = 0; i < count; i++)
