@@ -392,6 +392,20 @@ static Value *build_around(Limits *limits, const Op *choice, Value *mask)
     return branch->results;
 }
 
+static bool varies_along(const Value *value, int dim)
+{
+    const Op *op = value->op;
+    if (!op || value->type->kind != TYPE_TILE) return value->type->kind == TYPE_TILE;
+    if (op->code == OP_splat) return false;
+    if (op->code == OP_iota) return op_int(op, ATTR_dim, 0) == dim;
+    if (op->code == OP_broadcast && operand(op, a)->type->rank == value->type->rank)
+        return operand(op, a)->type->shape[dim] > 1 && varies_along(operand(op, a), dim);
+    if (!op_has(op, ELEM)) return true;
+    for (int i = 0; i < op->operand_count; i++)
+        if (varies_along(op->operands[i], dim)) return true;
+    return false;
+}
+
 static void visit(Op *choice, FactTable *facts)
 {
     const Value *mask = operand(choice, condition);
@@ -401,6 +415,8 @@ static void visit(Op *choice, FactTable *facts)
     for (int dim = 1; dim >= 0; dim--) {
         Limits limits = limits_along(facts, choice, dim);
         if (!pays(&limits, mask)) continue;
+        /* of a row that is masked as a whole there is one comparison as it is */
+        if (dim == 0 && !varies_along(mask, 1)) continue;
         add_mask(&limits, operand(choice, condition), true);
         Value *made = build_mask(&limits, mask->type);
         if (!limits.exact && !(limits.branches && limits.idle)) {

@@ -239,7 +239,7 @@ static Value *identity(Builder *builder, Op *op)
         int64_t constant;
         return value_constant(operand(op, condition), &constant)
                    ? (constant ? operand(op, a) : operand(op, b))
-                   : NULL;
+                   : simplify_nested_choice(op);
     }
     if (op->operand_count != 2 || op->result_count != 1 || !op_has(op, ELEM)) return NULL;
     order_operands(op);

@@ -8,7 +8,11 @@
 void kernel_drop_dead(Kernel *kernel);
 
 /* Lets the loop begin with what its first iteration takes in place of a carried value; true if
- * there was such (first_choice.c). */
+ * there was such (choices.c). */
 bool simplify_first_choices(Op *loop);
+
+/* What a choice may as well be, as it is used where its condition holds alone; NULL: it stays
+ * (choices.c). */
+Value *simplify_nested_choice(const Op *choice);
 
 #endif

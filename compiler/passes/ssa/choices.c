@@ -1,16 +1,32 @@
-/* first_choice.c: what a loop's first iteration takes in place of a carried value is the value that
- * the loop begins with:
+/* choices.c: choices that need not be made. Part of simplify.
+ *
+ * What a loop's first iteration takes in place of a carried value is the value that the loop begins
+ * with:
  *
  *     for i = a... (x = u) { y = i == a ? v : x; ... }   ->   for i = a... (x = v) { ... x ... }
  *
  * Of the author's `if i == 0` there is nothing left then, and a product that begins with zeros in
- * the first iteration goes on with its sums in all of them. Part of simplify. */
+ * the first iteration goes on with its sums in all of them.
+ *
+ * A choice whose result is used, element by element, only where its condition holds:
+ *
+ *     select(a and b, f(select(a, x, y)), z)   ->   select(a and b, f(x), z)
+ *
+ * What is read of memory where a mask holds, as zero elsewhere, and computed where the same mask
+ * holds leaves such choices, one for each element. */
 #include "passes/analysis/loop.h"
 #include "passes/ssa/simplify.h"
 #include "ir/group.h"
 #include "ir/rebuild.h"
 
 #include <string.h>
+
+enum {
+    DEEPEST = 12, /* comparisons of a mask */
+    USES = 64     /* that are looked at from one choice to the others */
+};
+
+/* ---- of a first iteration ---- */
 
 /* A choice between two values, and nothing else: a select, or an if that yields them. */
 typedef struct Choice {
@@ -95,4 +111,51 @@ bool simplify_first_choices(Op *loop)
         changed = true;
     }
     return changed;
+}
+
+/* ---- within others ---- */
+
+/* Whether `condition` is, or asks for, all that `part` does. */
+static bool implies(const Value *condition, const Value *part, int depth)
+{
+    const Op *op = condition->op, *asks = part->op;
+    if (condition == part) return true;
+    if (depth == 0) return false;
+    if (asks && asks->code == OP_and)
+        return implies(condition, operand(asks, a), depth - 1) &&
+               implies(condition, operand(asks, b), depth - 1);
+    return op && op->code == OP_and &&
+           (implies(operand(op, a), part, depth - 1) || implies(operand(op, b), part, depth - 1));
+}
+
+static bool is_used_within(const Value *value, const Value *condition, int *left);
+
+/* A division is one of numbers that the author has chosen so that it can be done. */
+static bool is_use_within(const OpUse *use, const Value *value, const Value *condition, int *left)
+{
+    const Op *op = use->op;
+    if (op->code == OP_select && operand(op, condition) != value && operand(op, b) != value &&
+        implies(operand(op, condition), condition, DEEPEST))
+        return true;
+    const bool divides =
+        op_has(op, QUOTIENT | REMAINDER) && !dtype_is_float(op->results[0].type->dtype);
+    return op_has(op, ELEM) && op_has(op, PURE) && op->result_count == 1 && !divides &&
+           is_used_within(op->results, condition, left);
+}
+
+static bool is_used_within(const Value *value, const Value *condition, int *left)
+{
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (--*left < 0 || !is_use_within(use, value, condition, left)) return false;
+    return value->uses != NULL;
+}
+
+Value *simplify_nested_choice(const Op *choice)
+{
+    const Value *result = choice->results;
+    int left = USES;
+    return result->type->kind == TYPE_TILE &&
+                   is_used_within(result, operand(choice, condition), &left)
+               ? operand(choice, a)
+               : NULL;
 }
