@@ -15,6 +15,10 @@
  * where that follows from such loops, too, one of them is left in each copy of their bodies, the
  * element itself.
  *
+ * A few iterations that only load and compute, as those over the places of a small filter, are
+ * unrolled so that none of them waits for what another one has loaded, and so that each place is a
+ * number in indices and masks.
+ *
  * Nor has a register tile addresses: what reads a part of it at a place that such loops know reads
  * it in shared memory, a copy, and by numbers in registers. */
 #include "ir/fold.h"
@@ -209,10 +213,13 @@ static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
     return true;
 }
 
-/* Ops of a thread, as good as one may tell before layouts. */
+/* Ops of a thread, as good as one may tell before layouts. Splats and coordinates are none, and
+ * what is computed of indices, or a mask, is the same for most of a thread's elements. */
 static int64_t thread_ops(const Op *op)
 {
     const Type *type = op->result_count ? op->results[0].type : NULL;
+    if (op_has(op, REMAT)) return 0;
+    if (type && op_has(op, ELEM) && (type->dtype == DTYPE_i32 || type->dtype == DTYPE_b1)) return 1;
     const int64_t each =
         type && type->kind == TYPE_TILE ? type_elements(type) / op_threads(op).count : 1;
     return each > 1 ? each : 1;
@@ -370,6 +377,61 @@ static void look_at_loop(Op *op, void *context)
     want(unroll, &loops);
 }
 
+/* ---- loops that load ---- */
+
+/* Threads do nothing together in it. */
+static bool is_loaded(const Op *op)
+{
+    return op->code == OP_load || op->code == OP_gather || op->code == OP_yield ||
+           op->code == OP_for || (op_has(op, PURE) && !op_has(op, COOP));
+}
+
+typedef struct Loaded {
+    OpVec loops; /* all of them, one in the other */
+    Arena *arena;
+    int64_t bytes; /* that a thread loads in an iteration of each */
+    bool apart;    /* of shared memory */
+} Loaded;
+
+static void note_loaded(Op *op, void *context)
+{
+    Loaded *loaded = context;
+    if (op->code == OP_for) vec_push(loaded->arena, &loaded->loops, op);
+    if (op->code != OP_load && op->code != OP_gather) return;
+    const Type *type = op->results[0].type;
+    loaded->apart |= op->code == OP_gather && operand(op, memory)->type->kind != TYPE_VIEW;
+    loaded->bytes += thread_ops(op) * dtype_bytes(type->dtype);
+}
+
+/* The iterations of all of them, one in the other; 0: they are many, or that is not known. */
+static int64_t trips_together(const OpVec *loops)
+{
+    const Map nothing = {0};
+    int64_t together = 1;
+    Trips trips;
+    for (size_t i = 0; i < loops->count; i++) {
+        if (!trips_of(&nothing, loops->data[i], &trips) || is_never(loops->data[i])) return 0;
+        together *= trips.count;
+        if (together > COST_UNROLL_LOADS) return 0;
+    }
+    return together;
+}
+
+static void look_at_loads(Op *op, void *context)
+{
+    Unroll *unroll = context;
+    Loaded loaded = {.arena = unroll->arena};
+    if (map_has(&unroll->wanted, op) || !op_enclosing(op, OP_launch) || !all_fit(op, is_loaded))
+        return;
+    vec_push(unroll->arena, &loaded.loops, op);
+    region_visit(op->regions[0], note_loaded, &loaded);
+    const int64_t trips = trips_together(&loaded.loops);
+    if (trips < 2 || loaded.apart || loaded.bytes == 0 ||
+        loaded.bytes * trips > COST_UNROLL_LOADED_BYTES)
+        return;
+    if (are_short(unroll, &loaded.loops, COST_UNROLL_LOAD_OPS)) want(unroll, &loaded.loops);
+}
+
 /* ---- unrolling ---- */
 
 /* Of a copy the same loops are wanted. */
@@ -446,6 +508,7 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit_those(kernel, OP_for, look_at_loop, &unroll);
     kernel_visit_those(kernel, OP_cmp, look_at_choice, &unroll);
     kernel_visit_with(kernel, QUOTIENT | REMAINDER, look_at_division, &unroll);
+    kernel_visit_those(kernel, OP_for, look_at_loads, &unroll);
     kernel_visit_those(kernel, OP_for, find_outermost, &unroll);
     for (size_t i = 0; i < unroll.outermost.count; i++)
         unroll_loop(&unroll, unroll.outermost.data[i]);

@@ -11,7 +11,7 @@ class Sums(tilus.Script):
         self.attrs.blocks = 1
         self.attrs.warps = 4
         a = self.global_view(a_ptr, dtype=float32, shape=[rounds * 512])
-        b = self.global_view(b_ptr, dtype=float32, shape=[512])
+        b = self.global_view(b_ptr, dtype=float32, shape=[rounds * 512])
         total = self.register_tensor(dtype=float32, shape=[512], init=0.0)
         for k in range(rounds):
             x = self.load_global(a, offsets=[k * 512], shape=[512])
@@ -19,7 +19,7 @@ class Sums(tilus.Script):
                 for i in self.range(300, unroll="all"):
                     x = x * x + total
             total = total + x
-        self.store_global(b, total, offsets=[0])
+            self.store_global(b, total, offsets=[k * 512])
 
 
 sums = Sums()
