@@ -31,6 +31,8 @@ typedef struct Classes {
     bool *apart;            /* by root: no layout spreads to it */
     bool *has_load;         /* by root */
     const Type **narrowest; /* by root: of those read and written in shared memory; NULL: none */
+    int *runs;              /* by root: elements side by side a thread that it should have at most;
+                               0: any */
     IndexVec *touching;     /* by root: the renames that it is an operand or result of, in order */
     Worklist worklist;      /* renames that a layout may spread through */
 } Classes;
@@ -188,6 +190,25 @@ static void note_shared(Classes *classes, const Value *value)
         *narrowest = value->type;
 }
 
+/* Of a part of shared memory that begins anywhere in a row, elements come one at a time. Lanes that
+ * have several side by side read the same bank then, in turn. */
+static void note_run(Classes *classes, const Value *value)
+{
+    const Op *load = value->op, *view;
+    if (!load || load->code != OP_shared_load) return;
+    view = operand(load, tile)->op;
+    if (!view || view->code != OP_shared_view) return;
+    const Type *whole = operand(view, tile)->type;
+    const Facts offset =
+        facts_of(classes->inference->facts, operand_list(view, offsets)[whole->rank - 1]);
+    const int bits = dtype_memory_bits(value->type->dtype);
+    int *run = &classes->runs[class_of(classes, value)];
+    if (!(op_dims_mask(view) >> (whole->rank - 1) & 1) ||
+        offset.multiple % (ACCESS_BYTES * 8 / bits) == 0)
+        return;
+    *run = bits < REGISTER_BYTES * 8 ? REGISTER_BYTES * 8 / bits : 1;
+}
+
 static void classes_init(Classes *classes)
 {
     Arena *arena = classes->inference->arena;
@@ -207,6 +228,8 @@ static void classes_init(Classes *classes)
     classes->narrowest = arena_new_array(arena, const Type *, classes->values.count + 1);
     for (size_t i = 0; i < classes->values.count; i++)
         note_shared(classes, classes->values.data[i]);
+    classes->runs = arena_new_array(arena, int, classes->values.count + 1);
+    for (size_t i = 0; i < classes->values.count; i++) note_run(classes, classes->values.data[i]);
 }
 
 /* ---- choosing ---- */
@@ -385,6 +408,7 @@ static void choose_access(Classes *classes, Op *op)
                                                : operand(op, value);
     if (known(classes, value)) return;
     inference_enter(inference, op);
+    inference->run = classes->runs[class_of(classes, value)];
     choose(classes, value,
            is_scattered ? propose_scattered(inference, op) : propose_access(inference, op));
     spread(classes);

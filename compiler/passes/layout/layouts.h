@@ -13,6 +13,7 @@ typedef struct Inference {
     Arena *arena; /* of the pass */
     const Target *target;
     int warps; /* that share the tiles of the op at hand; 0: one thread has them */
+    int run;   /* elements side by side that a thread should have of its tile at most; 0: any */
     /* bytes of shared memory beside the author's tiles, for what groups convert beside each other
      */
     int64_t room;
