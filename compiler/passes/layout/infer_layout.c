@@ -379,6 +379,14 @@ static int by_weight(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* A loop of products loads numbers of rows ahead, and has barriers anyhow: they go through shared
+ * memory, which takes fewer registers than each thread's own copies of them. */
+static bool is_beside_products(const Op *op)
+{
+    const Op *loop = op_enclosing(op, OP_for);
+    return loop && region_has_with(loop->regions[0], DOT);
+}
+
 static size_t weigh_accesses(const Classes *classes, WeighedAccess *weighed)
 {
     size_t count = 0;
@@ -389,7 +397,7 @@ static size_t weigh_accesses(const Classes *classes, WeighedAccess *weighed)
     }
     for (size_t i = 0; i < classes->scattered.count; i++) {
         Op *op = classes->scattered.data[i];
-        if (operand(op, memory)->type->kind != TYPE_VIEW) continue;
+        if (operand(op, memory)->type->kind != TYPE_VIEW || is_beside_products(op)) continue;
         inference_enter(classes->inference, op);
         weighed[count] = (WeighedAccess){count, scattered_weight(classes, op), op};
         count++;
@@ -470,7 +478,7 @@ static void choose_chosen(Classes *classes)
     }
 }
 
-/* Those of shared memory. */
+/* Those that are left. */
 static void choose_scattered(Classes *classes)
 {
     for (size_t i = 0; i < classes->scattered.count; i++)
