@@ -17,7 +17,7 @@
  *
  * A few iterations that only load and compute, as those over the places of a small filter, are
  * unrolled so that none of them waits for what another one has loaded, and so that each place is a
- * number in indices and masks.
+ * number in indices and masks. Loops whose loads are of whole blocks alone gain nothing by it.
  *
  * Nor has a register tile addresses: what reads a part of it at a place that such loops know reads
  * it in shared memory, a copy, and by numbers in registers. */
@@ -391,12 +391,15 @@ typedef struct Loaded {
     Arena *arena;
     int64_t bytes; /* that a thread loads in an iteration of each */
     bool apart;    /* of shared memory */
+    bool finds;    /* places one by one, or a mask, or divides for them */
 } Loaded;
 
 static void note_loaded(Op *op, void *context)
 {
     Loaded *loaded = context;
     if (op->code == OP_for) vec_push(loaded->arena, &loaded->loops, op);
+    loaded->finds |= op->code == OP_gather || op->code == OP_cmp || op_has(op, QUOTIENT) ||
+                     op_has(op, REMAINDER);
     if (op->code != OP_load && op->code != OP_gather) return;
     const Type *type = op->results[0].type;
     loaded->apart |= op->code == OP_gather && operand(op, memory)->type->kind != TYPE_VIEW;
@@ -426,7 +429,7 @@ static void look_at_loads(Op *op, void *context)
     vec_push(unroll->arena, &loaded.loops, op);
     region_visit(op->regions[0], note_loaded, &loaded);
     const int64_t trips = trips_together(&loaded.loops);
-    if (trips < 2 || loaded.apart || loaded.bytes == 0 ||
+    if (trips < 2 || loaded.apart || !loaded.finds || loaded.bytes == 0 ||
         loaded.bytes * trips > COST_UNROLL_LOADED_BYTES)
         return;
     if (are_short(unroll, &loaded.loops, COST_UNROLL_LOAD_OPS)) want(unroll, &loaded.loops);
