@@ -169,8 +169,9 @@ bool access_is_own(FactTable *facts, Op *a, Op *b, int threads)
 {
     const Access x = access_of(a), y = access_of(b);
     const Layout *layout = x.tile->layout;
+    const bool only_stored = a->code == OP_store && b->code == OP_store; /* by one that has it */
     if (operand(a, view) != operand(b, view) || y.tile->layout != layout ||
-        layout_replica_mask(layout) || layout_threads(layout) != threads)
+        (!only_stored && (layout_replica_mask(layout) || layout_threads(layout) != threads)))
         return false;
     for (int d = 0; d < x.rank; d++) {
         if (x.offsets[d] != y.offsets[d] || x.tile_dim[d] != y.tile_dim[d]) return false;
