@@ -385,14 +385,17 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
 }
 
 /* Where this iteration's tiles have left their registers: before the first op that reads shared
- * memory. */
-static Op *place_for_next(const Region *body)
+ * memory. Where that is the end of an iteration, the next one would wait for all of its own: then
+ * first of all, if there are registers for both. */
+static Op *place_for_next(const Prefetch *prefetch)
 {
-    for (Op *op = body->first; op; op = op_next(op))
-        if (op->code == OP_shared_load || op->code == OP_dot || op->region_count ||
-            op->code == OP_yield)
-            return op;
-    return NULL;
+    const Region *body = prefetch->loop->regions[0];
+    Op *op = body->first;
+    while (op->code != OP_shared_load && op->code != OP_dot && !op->region_count &&
+           op->code != OP_yield)
+        op = op_next(op);
+    const bool is_late = op->code == OP_yield && prefetch->distance == 1;
+    return is_late && 2 * prefetch->flying <= prefetch->most ? body->first : op;
 }
 
 /* By the distance; a short loop, or one that is little code, as a whole, which leaves out the loads
@@ -466,7 +469,7 @@ static Builder place_of_next(const Builder *first, Op *load)
 static void load_next(const Prefetch *prefetch)
 {
     Region *body = prefetch->loop->regions[0];
-    Builder builder = builder_before(place_for_next(body));
+    Builder builder = builder_before(place_for_next(prefetch));
     Map map = {0}, tiles = {0};
     const Op *loop = prefetch->loop;
     Value *index = body->arguments[0],
