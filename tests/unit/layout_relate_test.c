@@ -241,6 +241,62 @@ static void test_warp_parts(void **state)
     }
 }
 
+/* Each thread gets what it wants of the lane and the register that are said to have it. */
+static void check_exchange(const Layout *from, const Layout *to)
+{
+    int32_t lanes[LAYOUT_BITS], differs;
+    assert_true(layout_exchange(from, to, lanes));
+    for (int thread = 0; thread < layout_threads(to); thread++)
+        for (int reg = 0; reg < layout_registers(to); reg++) {
+            const int source = layout_exchange_source(from, to, reg, &differs);
+            for (int bit = 0; bit < LAYOUT_BITS; bit++)
+                if (thread >> bit & 1) differs ^= lanes[bit];
+            assert_true(differs >= 0 && differs < 32);
+            assert_int_equal(element_of(from, source, (thread & ~31) | differs),
+                             element_of(to, reg, thread));
+        }
+}
+
+static void test_halved(void **state)
+{
+    Fixture *fixture = *state;
+    static const int32_t shapes[][2] = {{64, 64}, {32, 128}, {128, 32}, {256, 16}, {8, 512}};
+    static const int orders[][2] = {{1, 0}, {0, 1}};
+    for (int i = 0; i < 5 * 2 * 2 * 4; i++) {
+        const int dim = i & 1, halvings = i >> 2 & 3;
+        const int32_t *shape = shapes[i / 16];
+        const int32_t small[2] = {dim == 0 ? 1 : shape[0], dim == 1 ? 1 : shape[1]};
+        const Layout *layout =
+            layout_blocked(fixture->table, 2, shape, orders[i >> 1 & 1], 2, i % 3);
+        const Layout *whole = layout_shrink(fixture->table, layout, small),
+                     *halved = layout_halved(fixture->table, layout, 1u << dim, whole, halvings);
+        const int times = whole->bits[LAYOUT_REGISTER] - halved->bits[LAYOUT_REGISTER];
+        check_covers(halved);
+        assert_true(times <= halvings);
+        assert_int_equal(layout_registers(halved) << times, layout_registers(whole));
+        for (int bit = 0; bit < layout->bits[LAYOUT_LANE];
+             bit++) /* other lanes' are as they were */
+            if (layout_basis(layout, LAYOUT_LANE, bit)[1 - dim])
+                assert_memory_equal(layout_basis(halved, LAYOUT_LANE, bit),
+                                    layout_basis(whole, LAYOUT_LANE, bit), sizeof(int32_t) * 2);
+        check_exchange(halved, whole);
+    }
+}
+
+/* Of whom it is another register in other lanes, no shuffle makes it. */
+static void test_no_exchange(void **state)
+{
+    Fixture *fixture = *state;
+    const int32_t shape[] = {64, 64};
+    int32_t lanes[LAYOUT_BITS];
+    const Layout *rows = layout_blocked(fixture->table, 2, shape, (int[]){1, 0}, 4, 1),
+                 *columns = layout_blocked(fixture->table, 2, shape, (int[]){0, 1}, 4, 1),
+                 *warps = layout_blocked(fixture->table, 2, shape, (int[]){1, 0}, 4, 2);
+    assert_false(layout_exchange(rows, columns, lanes));
+    assert_false(layout_exchange(warps, rows, lanes));
+    check_exchange(rows, rows);
+}
+
 /* ---- derived ---- */
 
 static void check_same_elements(const Layout *one, const Layout *two)
@@ -515,6 +571,8 @@ int main(void)
         TEST(test_accumulator_becomes_operand),
         TEST(test_broadcast_is_registers),
         TEST(test_warp_parts),
+        TEST(test_halved),
+        TEST(test_no_exchange),
         TEST(test_reshape),
         TEST(test_transpose),
         TEST(test_shared_vector),

@@ -162,6 +162,23 @@ bool layout_is_plain(const Layout *layout, unsigned dims)
     return true;
 }
 
+const Layout *layout_halved(LayoutTable *table, const Layout *from, unsigned dims,
+                            const Layout *result, int halvings)
+{
+    Layout to = *result;
+    for (int bit = 0; bit < from->bits[LAYOUT_LANE] && halvings > 0; bit++) {
+        if (to.bits[LAYOUT_REGISTER] == 0) break;
+        const int lane = to.bits[LAYOUT_REGISTER] + bit;
+        if (reduced_along(layout_basis(from, LAYOUT_LANE, bit), from->rank, dims) < 0 ||
+            reduced_along(to.basis[lane], to.rank, ~0u) >= 0)
+            continue;
+        memcpy(to.basis[lane], to.basis[0], sizeof to.basis[0]);
+        remove_bit(&to, LAYOUT_REGISTER, 0);
+        halvings--;
+    }
+    return layout_intern(table, &to);
+}
+
 const Layout *layout_parts(LayoutTable *table, const Layout *layout, unsigned dims, LayoutAxis kept)
 {
     Layout to = *layout;

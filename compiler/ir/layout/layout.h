@@ -119,6 +119,12 @@ const Layout *layout_transpose(LayoutTable *table, const Layout *layout, const i
 /* The layout of a tile with extent 1 in those dimensions, so that broadcasting it to `layout` is a
  * copy of registers. */
 const Layout *layout_shrink(LayoutTable *table, const Layout *layout, const int32_t *shape);
+/* A reduction's result, in the layout that layout_shrink makes of its operand's, where lanes that
+ * the operand has along the dimensions of the mask share the registers: each time a lane's number
+ * has one more bit that says which half it keeps, at most `halvings` times, and no more often than
+ * registers' bits allow. */
+const Layout *layout_halved(LayoutTable *table, const Layout *from, unsigned dims,
+                            const Layout *result, int halvings);
 /* What is left of a layout when each warp (`kept` is LAYOUT_WARP) or each thread (LAYOUT_LANE) has
  * combined its elements along the dimensions of the mask: along each of them one element for every
  * position of those that differ in it. Asked only of layouts that layout_is_plain. */
@@ -153,6 +159,13 @@ Conversion layout_conversion(const Layout *from, const Layout *to);
 /* CONVERT_REGISTERS: which of the thread's own registers holds what register `reg` of `to` wants.
  */
 int layout_source_register(const Layout *from, const Layout *to, int reg);
+
+/* CONVERT_SHUFFLE where each register is one register of another lane, the same in all lanes: that
+ * lane's number is the exclusive or of lanes[b] over the bits b of the thread's index that are set,
+ * and of what layout_exchange_source says. False: it is not so. */
+bool layout_exchange(const Layout *from, const Layout *to, int32_t lanes[LAYOUT_BITS]);
+/* The register of `from`, in the lane that differs by *lane, which register `reg` of `to` is. */
+int layout_exchange_source(const Layout *from, const Layout *to, int reg, int32_t *lane);
 
 /* The widest access, in elements (a power of two, at most `limit`), for which consecutive registers
  * of every thread are consecutive, aligned offsets in a shared layout. */

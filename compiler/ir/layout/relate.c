@@ -9,6 +9,8 @@
 
 #include "ir/layout/bits.h"
 
+#include <string.h>
+
 /* ---- conversions ---- */
 
 typedef struct Relation {
@@ -210,6 +212,60 @@ int layout_source_register(const Layout *from, const Layout *to, int reg)
     relate(&relation, from, to);
     int source = find_source(&relation, reg);
     return source < 0 ? 0 : source;
+}
+
+/* ---- exchanges within a warp ---- */
+
+/* Of registers and repeats there are fewer than 2^EXCHANGED_LANES. */
+enum { EXCHANGED_LANES = 48 };
+
+/* The lane's number as far as the bit of the thread's index says it; false: it says more. */
+static bool exchanged_lane(const Relation *relation, const Solver *lanes, LayoutAxis axis, int bit,
+                           int32_t *out)
+{
+    uint64_t inputs, vector = vector_of(relation, relation->to, axis, bit);
+    *out = 0;
+    if (axis == LAYOUT_WARP) vector ^= vector_of(relation, relation->from, axis, bit);
+    if (is_dead(relation->to, axis, bit)) return true;
+    if (!solver_solve(lanes, vector, &inputs)) return false;
+    *out = (int32_t)(inputs >> EXCHANGED_LANES);
+    return true;
+}
+
+static void add_lanes(const Relation *relation, Solver *solver)
+{
+    for (int bit = 0; bit < relation->from->bits[LAYOUT_LANE]; bit++)
+        solver_add(solver, vector_of(relation, relation->from, LAYOUT_LANE, bit),
+                   UINT64_C(1) << (EXCHANGED_LANES + bit));
+}
+
+bool layout_exchange(const Layout *from, const Layout *to, int32_t lanes[LAYOUT_BITS])
+{
+    Relation relation;
+    Solver apart = {0};
+    relate(&relation, from, to);
+    add_lanes(&relation, &apart);
+    memset(lanes, 0, LAYOUT_BITS * sizeof *lanes);
+    if (from->bits[LAYOUT_LANE] != to->bits[LAYOUT_LANE] || layout_is_padded(to)) return false;
+    for (int axis = LAYOUT_LANE, index = 0; axis < LAYOUT_AXES; axis++)
+        for (int bit = 0; bit < axis_bits(&relation, (LayoutAxis)axis); bit++)
+            if (!exchanged_lane(&relation, &apart, (LayoutAxis)axis, bit, &lanes[index++]))
+                return false;
+    add_lanes(&relation, &relation.registers);
+    return covers_registers(&relation, &relation.registers);
+}
+
+int layout_exchange_source(const Layout *from, const Layout *to, int reg, int32_t *lane)
+{
+    Relation relation;
+    int32_t coordinates[LAYOUT_RANK];
+    uint64_t inputs = 0;
+    relate(&relation, from, to);
+    add_lanes(&relation, &relation.registers);
+    layout_coordinates(to, reg, 0, 0, coordinates);
+    CHECK(solver_solve(&relation.registers, pack_in_box(&relation, coordinates), &inputs));
+    *lane = (int32_t)(inputs >> EXCHANGED_LANES);
+    return register_of_inputs(&relation, inputs & ((UINT64_C(1) << EXCHANGED_LANES) - 1));
 }
 
 /* ---- shared memory ---- */

@@ -420,7 +420,7 @@ static void fit_reduce(Inference *inference, Op *op)
     bool across_warps = false;
     for (int d = 0; d < parts->rank; d++) across_warps |= parts->shape[d] != combined->shape[d];
     if (across_warps)
-        split_reduce(inference, op, combined, parts);
+        split_reduce(inference, op, combined, halved_layout(inference, op, has, parts, false));
     else
         produce(inference, op, combined);
 }
@@ -521,10 +521,19 @@ void insert_converts(Inference *inference)
 
 /* ---- through shared memory ---- */
 
-static bool goes_through_shared(const Op *op)
+/* Few shuffles do it. */
+static bool goes_by_shuffles(const Type *from, const Type *to)
 {
-    return op->code == OP_convert &&
-           moves_data(operand(op, a)->type->layout, op->results[0].type->layout);
+    int32_t lanes[LAYOUT_BITS];
+    const int words = dtype_bits(to->dtype) > REGISTER_BITS ? 2 : 1;
+    return layout_conversion(from->layout, to->layout) == CONVERT_SHUFFLE &&
+           words * layout_registers(to->layout) <= COST_EXCHANGED_REGISTERS &&
+           layout_exchange(from->layout, to->layout, lanes);
+}
+
+static bool moves_tile(const Op *convert)
+{
+    return moves_data(operand(convert, a)->type->layout, convert->results[0].type->layout);
 }
 
 static bool is_converted(const Value *value)
@@ -547,15 +556,20 @@ static void replace_convert(Op *convert, Value *shared, Builder *loads)
 }
 
 /* Neighbouring conversions are stored together and then loaded together, so that one barrier serves
- * all. Returns the op that comes after them. */
+ * all; none is needed where shuffles do for all. Returns the op that comes after them. */
 static Op *expand_run(Inference *inference, Op *first)
 {
     VEC(Op *) converts = {0};
     VEC(Value *) tiles = {0};
+    bool by_shuffles = true;
     Op *end = first;
     for (; end && end->code == OP_convert && !(end != first && is_converted(operand(end, a)));
          end = end->next)
-        if (goes_through_shared(end)) vec_push(inference->arena, &converts, end);
+        if (moves_tile(end)) {
+            vec_push(inference->arena, &converts, end);
+            by_shuffles &= goes_by_shuffles(operand(end, a)->type, end->results[0].type);
+        }
+    if (by_shuffles) return end;
     Builder loads = builder_at_end(first->parent, first->span);
     loads.before = end;
     Builder stores = builder_before(first);

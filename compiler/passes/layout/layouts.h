@@ -54,6 +54,12 @@ int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
  * none. */
 const Layout *derive_operand(const Inference *inference, const Op *op, const Layout *result);
 const Layout *derive_result(const Inference *inference, const Op *op, const Layout *operand);
+/* Warps have to tell each other, where what is reduced has the layout. */
+bool reduces_across_warps(const Op *reduce, const Layout *layout);
+/* Of what a warp's lanes combine for the reduction, `result`, or the same shared among them, where
+ * that is less work; `told`: then each tells the others. */
+const Layout *halved_layout(const Inference *inference, const Op *reduce, const Layout *operand,
+                            const Layout *result, bool told);
 
 /* The layout of a scan's operand and result: `operand` if that will do. */
 const Layout *scan_layout(const Inference *inference, const Op *op, const Layout *operand);

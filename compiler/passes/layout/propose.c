@@ -1,6 +1,7 @@
 /* propose.c: the register layout that a matrix op or a global access would like best. */
 #include "ir/mma.h"
 #include "passes/layout/layouts.h"
+#include "target/cost.h"
 
 static void tile_shape(const Type *tile, int32_t *out)
 {
@@ -200,6 +201,63 @@ const Layout *scan_layout(const Inference *inference, const Op *op, const Layout
                         inference->warps);
 }
 
+/* ---- reductions ---- */
+
+/* Cycles of a warp for so many results of a thread that lanes combine in so many steps, of which
+ * the first ones halve them. */
+static int reduction_cycles(int registers, int steps, int halvings, bool told)
+{
+    int cycles = halvings ? COST_HALVING_CYCLES + (told ? registers * COST_SHUFFLE_CYCLES : 0) : 0;
+    for (int step = 0; step < steps; step++) {
+        if (step < halvings) registers /= 2;
+        cycles +=
+            registers * (COST_SHUFFLE_CYCLES + 1 + (step < halvings ? 2 * COST_SELECT_CYCLES : 0));
+    }
+    return cycles;
+}
+
+static int lane_steps(const Layout *layout, unsigned dims)
+{
+    int steps = 0;
+    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++)
+        for (int d = 0; d < layout->rank; d++)
+            steps += dims >> d & 1 && layout_basis(layout, LAYOUT_LANE, bit)[d];
+    return steps;
+}
+
+const Layout *halved_layout(const Inference *inference, const Op *reduce, const Layout *operand,
+                            const Layout *result, bool told)
+{
+    const unsigned dims = op_dims_mask(reduce);
+    const int steps = lane_steps(operand, dims), registers = layout_registers(result);
+    int best = 0;
+    if (!layout_is_plain(operand, dims)) return result;
+    for (int halvings = 1; halvings <= steps && halvings <= result->bits[LAYOUT_REGISTER];
+         halvings++)
+        if (reduction_cycles(registers, steps, halvings, told) <
+            reduction_cycles(registers, steps, best, told))
+            best = halvings;
+    return layout_halved(inference->kernel->layouts, operand, dims, result, best);
+}
+
+bool reduces_across_warps(const Op *reduce, const Layout *layout)
+{
+    const unsigned dims = op_dims_mask(reduce);
+    for (int bit = 0; bit < layout->bits[LAYOUT_WARP]; bit++)
+        for (int d = 0; d < layout->rank; d++)
+            if (dims >> d & 1 && layout_basis(layout, LAYOUT_WARP, bit)[d]) return true;
+    return false;
+}
+
+/* What warps tell each other by way of shared memory, each thread reads as it needs it. */
+static const Layout *reduced_layout(const Inference *inference, const Op *op, const Layout *operand,
+                                    const int32_t *shape)
+{
+    const Layout *result = layout_shrink(inference->kernel->layouts, operand, shape);
+    return reduces_across_warps(op, operand) ? result
+                                             : halved_layout(inference, op, operand, result, true);
+}
+
 /* ---- ops that only rename ---- */
 
 static const Layout *transpose_back(const Inference *inference, const Op *op, const Layout *result)
@@ -234,7 +292,7 @@ const Layout *derive_result(const Inference *inference, const Op *op, const Layo
     }
     if (op->code == OP_reduce) {
         tile_shape(result, shape);
-        return layout_shrink(inference->kernel->layouts, operand, shape);
+        return reduced_layout(inference, op, operand, shape);
     }
     if (op->code == OP_reshape) {
         tile_shape(result, shape);

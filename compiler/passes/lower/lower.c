@@ -181,6 +181,7 @@ static void lower_reshape(Lower *lower, Op *op)
 static void lower_convert(Lower *lower, Op *op)
 {
     const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    if (layout_conversion(from, to) == CONVERT_SHUFFLE && lower_exchange(lower, op)) return;
     Value **source = lower_tile(lower, operand(op, a)),
           **registers = lower_new_tile(lower, &op->results[0]);
     for (int reg = 0; reg < register_count(&op->results[0]); reg++)

@@ -183,6 +183,8 @@ Value *stage_filled(Lower *lower, const Value *barriers, Value *stage);
 /* A tma_load or tma_store {by_threads}. */
 void copy_by_threads(Lower *lower, Op *op); /* lower/async.c */
 LowerRule lower_reduce, lower_scan;         /* lower/reduce.c */
+/* A conversion between lanes; false: layout_exchange does not know it. */
+bool lower_exchange(Lower *lower, const Op *op);
 
 /* ---- shared.c ---- */
 

@@ -2,8 +2,9 @@
  *
  * A thread combines its own registers, then lanes that differ in one bit exchange what they have:
  * after the last bit every lane has the whole, but for sums that a loop carries in parts, of which
- * each lane keeps its own. Warps never meet here: infer_layout sends their parts through shared
- * memory. Padding counts as the identity of the combination. */
+ * each lane keeps its own. Where the result's layout shares its registers among the lanes, each of
+ * two keeps one half, and is sent that half alone by the other. Warps never meet here: infer_layout
+ * sends their parts through shared memory. Padding counts as the identity of the combination. */
 #include "passes/lower/lower.h"
 
 #include <stdlib.h>
@@ -34,36 +35,40 @@ static Value *build_as(Lower *lower, OpCode code, Value *value, DType dtype)
     return lower_build(lower, code, 1, &value, type_scalar(lower->kernel->types, dtype));
 }
 
-static Value *shuffle_word(Lower *lower, Value *word, int mask)
+static Value *shuffle_word(Lower *lower, Value *word, const char *mode, Value *lane)
 {
-    Value *lane = address_const(lower, DTYPE_i32, mask);
     Value *result = lower_build(lower, OP_shuffle, 2, (Value *[]){word, lane}, word->type);
-    op_set_text(result->op, ATTR_mode, intern_text(lower->kernel->session->names, "xor"));
+    op_set_text(result->op, ATTR_mode, intern_text(lower->kernel->session->names, mode));
     return result;
 }
 
-static Value *shuffle_wide(Lower *lower, Value *value, int mask)
+static Value *shuffle_wide(Lower *lower, Value *value, const char *mode, Value *lane)
 {
     const Type *pair = type_vector(lower->kernel->types, DTYPE_i32, 2);
     Value *words = lower_build(lower, OP_bitcast, 1, &value, pair), *moved[2];
     for (int i = 0; i < 2; i++)
-        moved[i] = shuffle_word(lower, memory_element(lower, words, i), mask);
+        moved[i] = shuffle_word(lower, memory_element(lower, words, i), mode, lane);
     words = memory_pack(lower, 2, moved);
     return lower_build(lower, OP_bitcast, 1, &words, value->type);
 }
 
-static Value *shuffle_xor(Lower *lower, Value *value, int mask)
+static Value *shuffle(Lower *lower, Value *value, const char *mode, Value *lane)
 {
     const DType dtype = value->type->dtype;
     const int bits = dtype_bits(dtype);
-    if (bits == 64) return shuffle_wide(lower, value, mask);
-    if (bits == 32) return shuffle_word(lower, value, mask);
+    if (bits == 64) return shuffle_wide(lower, value, mode, lane);
+    if (bits == 32) return shuffle_word(lower, value, mode, lane);
     const DType integer = dtype_unsigned(dtype);
     const bool is_bool = dtype == DTYPE_b1;
     Value *narrow = build_as(lower, is_bool ? OP_cast : OP_bitcast, value, integer);
-    Value *word = shuffle_word(lower, build_as(lower, OP_cast, narrow, DTYPE_u32), mask);
+    Value *word = shuffle_word(lower, build_as(lower, OP_cast, narrow, DTYPE_u32), mode, lane);
     return build_as(lower, is_bool ? OP_cast : OP_bitcast, build_as(lower, OP_cast, word, integer),
                     dtype);
+}
+
+static Value *shuffle_xor(Lower *lower, Value *value, int mask)
+{
+    return shuffle(lower, value, "xor", address_const(lower, DTYPE_i32, mask));
 }
 
 /* ---- reduce ---- */
@@ -103,33 +108,61 @@ static bool is_along(const Layout *layout, int bit, unsigned dims)
     return is;
 }
 
-/* The lanes that hold other elements along the dimensions, a bit at a time, but for those that keep
- * elements of their own in the result. */
-static Value *combine_lanes(Lower *lower, OpCode code, Value *value, const Op *op)
+/* The lanes that tell each other, in the order of their bits: those of which each keeps one half of
+ * the results say which elements, a coordinate each; the result's registers say the others. */
+typedef struct Halves {
+    int count, bit[WARP_BITS];
+    const int32_t *element[WARP_BITS];
+} Halves;
+
+static Halves halves_of(const Op *op)
 {
     const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
     const unsigned dims = op_dims_mask(op);
-    for (int bit = 0; bit < from->bits[LAYOUT_LANE]; bit++)
-        if (is_along(from, bit, dims) && !is_along(to, bit, dims))
-            value = combine(lower, code, value, shuffle_xor(lower, value, 1 << bit));
-    return value;
+    Halves halves = {0};
+    for (int bit = 0; bit < from->bits[LAYOUT_LANE]; bit++) {
+        if (!is_along(from, bit, dims) || is_along(to, bit, dims) || !is_along(to, bit, ~dims))
+            continue;
+        halves.bit[halves.count] = bit;
+        halves.element[halves.count++] = layout_basis(to, LAYOUT_LANE, bit);
+    }
+    return halves;
 }
 
-/* Sorts the tile's registers by the result's register that they belong to. */
-static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Value *identity)
+/* The register, and above its number the halves, that an element is of; -1: another thread's. */
+static int part_at(const RegisterIndex *index, const Halves *halves, const int32_t *own)
+{
+    const int registers = layout_registers(index->layout);
+    for (int half = 0; half < 1 << halves->count; half++) {
+        int32_t at[LAYOUT_RANK] = {0};
+        for (int d = 0; d < index->layout->rank; d++) {
+            at[d] = own[d];
+            for (int i = 0; i < halves->count; i++)
+                if (half >> i & 1) at[d] ^= halves->element[i][d];
+        }
+        const int reg = register_at(index, at);
+        if (reg >= 0) return half * registers + reg;
+    }
+    return -1;
+}
+
+/* Sorts the tile's registers by the result's register, and half, that they belong to. */
+static ValueVec *gather_registers(Lower *lower, const Op *op, const Halves *halves, Value *identity)
 {
     const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    const unsigned dims = op_dims_mask(op);
     Value **registers = lower_tile(lower, operand(op, a));
     const Coordinates coordinates = coordinates_of(lower, from);
     const RegisterIndex index = register_index(lower, to);
     const int replicas = layout_register_replicas(from);
-    ValueVec *groups = arena_new_array(lower->arena, ValueVec, layout_registers(to));
+    ValueVec *groups =
+        arena_new_array(lower->arena, ValueVec, layout_registers(to) << halves->count);
     for (int reg = 0; reg < layout_registers(from); reg++) {
         int32_t own[LAYOUT_RANK];
         layout_coordinates(from, reg, 0, 0, own);
         for (int d = 0; d < from->rank; d++)
             if (dims >> d & 1) own[d] = 0;
-        const int target = reg & replicas ? -1 : register_at(&index, own);
+        const int target = reg & replicas ? -1 : part_at(&index, halves, own);
         Value *value =
             target < 0 ? NULL : masked_register(lower, &coordinates, registers, reg, identity);
         if (value) vec_push(lower->arena, &groups[target], value);
@@ -137,22 +170,83 @@ static ValueVec *gather_registers(Lower *lower, const Op *op, unsigned dims, Val
     return groups;
 }
 
+/* What a lane has of both halves becomes what two lanes have of its own: lanes whose bit is set
+ * keep the second one. */
+static Value *keep_half(Lower *lower, OpCode code, int bit, Value *first, Value *second)
+{
+    int32_t targets[32] = {0};
+    targets[bit] = 1;
+    Value *upper = address_cmp(lower, "ne", address_gather(lower, targets),
+                               address_const(lower, DTYPE_i32, 0));
+    Value *kept[] = {upper, second, first}, *sent[] = {upper, first, second};
+    Value *own = lower_build(lower, OP_select, 3, kept, first->type),
+          *other = lower_build(lower, OP_select, 3, sent, first->type);
+    return combine(lower, code, own, shuffle_xor(lower, other, 1 << bit));
+}
+
+/* The lanes that hold other elements along the dimensions, a bit at a time, but for those that keep
+ * elements of their own in the result. */
+static Value *combine_lanes(Lower *lower, const Op *op, const Halves *halves, Value **parts)
+{
+    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    const OpCode code = op_combination(op);
+    const unsigned dims = op_dims_mask(op);
+    for (int bit = 0, half = 0; bit < from->bits[LAYOUT_LANE]; bit++) {
+        if (!is_along(from, bit, dims) || is_along(to, bit, dims)) continue;
+        const int step = 1 << half;
+        const bool halved = half < halves->count && halves->bit[half] == bit;
+        half += halved;
+        for (int i = 0; i < 1 << halves->count; i += halved ? 2 * step : step)
+            parts[i] = halved
+                           ? keep_half(lower, code, bit, parts[i], parts[i + step])
+                           : combine(lower, code, parts[i], shuffle_xor(lower, parts[i], 1 << bit));
+    }
+    return parts[0];
+}
+
 void lower_reduce(Lower *lower, Op *op)
 {
     const Layout *to = op->results[0].type->layout;
     const OpCode code = op_combination(op);
+    const Halves halves = halves_of(op);
     Value *identity = identity_of(lower, code, op->results[0].type->dtype);
-    ValueVec *groups = gather_registers(lower, op, op_dims_mask(op), identity);
-    Value **results = lower_new_tile(lower, &op->results[0]);
-    const int replicas = layout_register_replicas(to);
-    for (int reg = 0; reg < layout_registers(to); reg++) {
+    ValueVec *groups = gather_registers(lower, op, &halves, identity);
+    Value **results = lower_new_tile(lower, &op->results[0]), *parts[1 << WARP_BITS];
+    const int replicas = layout_register_replicas(to), registers = layout_registers(to);
+    for (int reg = 0; reg < registers; reg++) {
         if (reg & replicas) {
             results[reg] = results[reg & ~replicas];
             continue;
         }
-        Value *value = combine_all(lower, code, &groups[reg], identity);
-        results[reg] = combine_lanes(lower, code, value, op);
+        for (int half = 0; half < 1 << halves.count; half++)
+            parts[half] = combine_all(lower, code, &groups[half * registers + reg], identity);
+        results[reg] = combine_lanes(lower, op, &halves, parts);
     }
+}
+
+/* ---- conversions by shuffles ---- */
+
+bool lower_exchange(Lower *lower, const Op *op)
+{
+    const Layout *from = operand(op, a)->type->layout, *to = op->results[0].type->layout;
+    int32_t lanes[LAYOUT_BITS], targets[32] = {0}, flip;
+    if (!layout_exchange(from, to, lanes)) return false;
+    Value **source = lower_tile(lower, operand(op, a)),
+          **registers = lower_new_tile(lower, &op->results[0]);
+    for (int bit = 0; bit < LAYOUT_BITS; bit++) targets[bit] = lanes[bit];
+    Value *lane = address_gather(lower, targets);
+    const int replicas = layout_register_replicas(to);
+    for (int reg = 0; reg < layout_registers(to); reg++) {
+        if (reg & replicas) {
+            registers[reg] = registers[reg & ~replicas];
+            continue;
+        }
+        Value *value = source[layout_exchange_source(from, to, reg, &flip)],
+              *other = lane ? address_xor_number(lower, lane, flip)
+                            : address_const(lower, DTYPE_i32, flip);
+        registers[reg] = shuffle(lower, value, "idx", other);
+    }
+    return true;
 }
 
 /* ---- scan ---- */
