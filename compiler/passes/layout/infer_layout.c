@@ -30,6 +30,7 @@ typedef struct Classes {
     const Layout **asked;   /* by root: those that products and the author ask for */
     bool *apart;            /* by root: no layout spreads to it */
     bool *has_load;         /* by root */
+    bool *has_access;       /* by root: of global memory, or of single elements */
     const Type **narrowest; /* by root: of those read and written in shared memory; NULL: none */
     int *runs;              /* by root: elements side by side a thread that it should have at most;
                                0: any */
@@ -209,6 +210,23 @@ static void note_run(Classes *classes, const Value *value)
     *run = bits < REGISTER_BYTES * 8 ? REGISTER_BYTES * 8 / bits : 1;
 }
 
+static const Value *accessed_value(const Op *access)
+{
+    return access->code == OP_load ? &access->results[0] : operand(access, value);
+}
+
+static void note_accesses(Classes *classes)
+{
+    for (size_t i = 0; i < classes->accesses.count; i++) {
+        const Op *op = classes->accesses.data[i];
+        const int class = class_of(classes, accessed_value(op));
+        classes->has_access[class] = true;
+        classes->has_load[class] |= op->code == OP_load;
+    }
+    for (size_t i = 0; i < classes->scattered.count; i++)
+        classes->has_access[class_of(classes, scattered_value(classes->scattered.data[i]))] = true;
+}
+
 static void classes_init(Classes *classes)
 {
     Arena *arena = classes->inference->arena;
@@ -218,11 +236,10 @@ static void classes_init(Classes *classes)
     classes->asked = arena_new_array(arena, const Layout *, classes->values.count + 1);
     classes->apart = arena_new_array(arena, bool, classes->values.count + 1);
     classes->has_load = arena_new_array(arena, bool, classes->values.count + 1);
+    classes->has_access = arena_new_array(arena, bool, classes->values.count + 1);
     for (size_t i = 0; i < classes->values.count; i++) classes->parent[i] = (int)i;
     region_visit(classes->inference->region, unite_op, classes);
-    for (size_t i = 0; i < classes->accesses.count; i++)
-        if (classes->accesses.data[i]->code == OP_load)
-            classes->has_load[class_of(classes, &classes->accesses.data[i]->results[0])] = true;
+    note_accesses(classes);
     classes->touching = arena_new_array(arena, IndexVec, classes->values.count + 1);
     note_renames(classes);
     classes->narrowest = arena_new_array(arena, const Type *, classes->values.count + 1);
@@ -353,8 +370,7 @@ enum { OF_LOAD = 2, OF_SUMS = 4 }; /* as much as so many stores */
 /* Loads before stores, large before small: what is large costs most to convert. */
 static int64_t access_weight(const Op *op)
 {
-    const Value *value = op->code == OP_load ? &op->results[0] : operand(op, value);
-    return type_elements(value->type) * (op->code == OP_load ? OF_LOAD : 1);
+    return type_elements(accessed_value(op)->type) * (op->code == OP_load ? OF_LOAD : 1);
 }
 
 /* Sums that are added in memory before all else, as each part of a sector is one more of what L2
@@ -407,13 +423,148 @@ static size_t weigh_accesses(const Classes *classes, WeighedAccess *weighed)
 }
 
 /* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
+/* ---- tiles that are loaded for a larger one, or stored of it ---- */
+
+/* Classes that are the same tile in other shapes, and the rename by which each was found. */
+enum { SHAPES = 16 };
+typedef struct Shapes {
+    int class[SHAPES], from[SHAPES], count;
+    const Op *rename[SHAPES];
+} Shapes;
+
+static void note_shape(Shapes *shapes, int class, int from, const Op *rename)
+{
+    for (int i = 0; i < shapes->count; i++)
+        if (shapes->class[i] == class) return;
+    if (shapes->count == SHAPES) return;
+    shapes->class[shapes->count] = class;
+    shapes->from[shapes->count] = from;
+    shapes->rename[shapes->count++] = rename;
+}
+
+static Shapes shapes_of(const Classes *classes, int class)
+{
+    Shapes shapes = {.class = {class}, .count = 1};
+    for (int i = 0; i < shapes.count; i++) {
+        const IndexVec *touching = &classes->touching[shapes.class[i]];
+        for (size_t k = 0; k < touching->count; k++) {
+            const Op *op = classes->renames.data[touching->data[k]];
+            if (op->code != OP_reshape && op->code != OP_transpose) continue;
+            note_shape(&shapes, class_of(classes, operand(op, a)), i, op);
+            note_shape(&shapes, class_of(classes, op->results), i, op);
+        }
+    }
+    return shapes;
+}
+
+/* The larger tile that the class is broadcast to, or a reduction of; NULL: the rename makes neither
+ * of it. */
+static const Value *larger_side(const Classes *classes, const Op *rename, int class)
+{
+    if (rename->code == OP_broadcast && class_of(classes, operand(rename, a)) == class)
+        return rename->results;
+    if (rename->code == OP_reduce && class_of(classes, rename->results) == class)
+        return operand(rename, a);
+    return NULL;
+}
+
+/* The largest tile that one of the shapes is broadcast to, or is a reduction of. */
+static const Value *largest_around(const Classes *classes, const Shapes *shapes, int *at,
+                                   const Op **through)
+{
+    const Value *largest = NULL;
+    for (int i = 0; i < shapes->count; i++) {
+        const IndexVec *touching = &classes->touching[shapes->class[i]];
+        for (size_t k = 0; k < touching->count; k++) {
+            const Op *rename = classes->renames.data[touching->data[k]];
+            const Value *larger = larger_side(classes, rename, shapes->class[i]);
+            if (!larger || (largest && type_elements(larger->type) <= type_elements(largest->type)))
+                continue;
+            largest = larger;
+            *at = i;
+            *through = rename;
+        }
+    }
+    return largest;
+}
+
+/* Across the rename to a class on one of its sides. */
+static const Layout *across(const Classes *classes, const Op *rename, int to, const Layout *layout)
+{
+    if (!layout) return NULL;
+    inference_enter(classes->inference, rename);
+    return class_of(classes, rename->results) == to
+               ? derive_result(classes->inference, rename, layout)
+               : derive_operand(classes->inference, rename, layout);
+}
+
+/* Accesses of a thread where the tile has the layout. */
+static int count_accesses(const Classes *classes, Op *op, const Layout *layout)
+{
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    if (dim < 0) return layout_registers(layout);
+    const int run = layout_register_run(layout, access.tile_dim[dim]);
+    return layout_registers(layout) / access_vector(classes->inference->facts, &access, dim, run);
+}
+
+/* Memory has nothing to say about it, nor about another shape of it. */
+static bool is_apart_from_memory(const Classes *classes, const Value *value)
+{
+    const Shapes shapes = shapes_of(classes, class_of(classes, value));
+    for (int i = 0; i < shapes.count; i++)
+        if (classes->has_access[shapes.class[i]] || classes->layouts[shapes.class[i]]) return false;
+    return true;
+}
+
+static const Layout *default_of(const Classes *classes, const Value *value)
+{
+    const Type *narrowest = classes->narrowest[class_of(classes, value)];
+    inference_enter(classes->inference, value->op ? value->op : value->region->first);
+    return propose_default(classes->inference, narrowest ? narrowest : value->type);
+}
+
+/* Of sums of it every warp would have to be told all, where they could have shares of them. */
+static bool is_told_to_warps(const Classes *classes, const Value *value, const Layout *layout)
+{
+    const int class = class_of(classes, value);
+    const IndexVec *touching = &classes->touching[class];
+    for (size_t i = 0; i < touching->count; i++) {
+        const Op *op = classes->renames.data[touching->data[i]];
+        if (op->code == OP_reduce && class_of(classes, operand(op, a)) == class &&
+            reduces_across_warps(op, layout))
+            return true;
+    }
+    return false;
+}
+
+/* What memory has nothing to say about is laid out before what is loaded for it, or stored of it,
+ * where threads then have that as they need it by few accesses: it is not exchanged by way of
+ * shared memory. */
+static void choose_larger(Classes *classes, Op *op)
+{
+    const int class = class_of(classes, accessed_value(op));
+    const Shapes shapes = shapes_of(classes, class);
+    const Op *through = NULL;
+    int at = 0;
+    const Value *larger = largest_around(classes, &shapes, &at, &through);
+    if (!larger || !is_apart_from_memory(classes, larger)) return;
+    const Layout *layout = default_of(classes, larger),
+                 *own = across(classes, through, shapes.class[at], layout);
+    if (is_told_to_warps(classes, larger, layout)) return;
+    for (; at > 0; at = shapes.from[at])
+        own = across(classes, shapes.rename[at], shapes.class[shapes.from[at]], own);
+    if (!own || count_accesses(classes, op, own) > COST_FOLLOWING_ACCESSES) return;
+    choose(classes, larger, layout);
+    spread(classes);
+}
+
 static void choose_access(Classes *classes, Op *op)
 {
     Inference *inference = classes->inference;
     const bool is_scattered = op_is_scattered(op);
-    const Value *value = is_scattered          ? scattered_value(op)
-                         : op->code == OP_load ? &op->results[0]
-                                               : operand(op, value);
+    const Value *value = is_scattered ? scattered_value(op) : accessed_value(op);
+    if (!is_scattered && !known(classes, value)) choose_larger(classes, op);
     if (known(classes, value)) return;
     inference_enter(inference, op);
     inference->run = classes->runs[class_of(classes, value)];
@@ -488,10 +639,7 @@ static void choose_scattered(Classes *classes)
 static void choose_default(Classes *classes, const Value *value)
 {
     if (known(classes, value)) return;
-    const Type *narrowest = classes->narrowest[class_of(classes, value)];
-    inference_enter(classes->inference, value->op ? value->op : value->region->first);
-    choose(classes, value,
-           propose_default(classes->inference, narrowest ? narrowest : value->type));
+    choose(classes, value, default_of(classes, value));
     spread(classes);
 }
 
