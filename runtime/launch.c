@@ -104,6 +104,12 @@ static tile_status check_turns(const invocation *call, const tile_entry *entry,
     return tile_error(TILE_ERROR_ARGUMENT, "%s", text.bytes);
 }
 
+/* The host's grid is that of the text: images may have made one of several of its blocks. */
+static tile_grid merged_grid(const tile_entry *entry, const tile_grid *grid)
+{
+    return (tile_grid){grid->x >> entry->merged[0], grid->y >> entry->merged[1], grid->z};
+}
+
 /* What is launched for the whole grid: less, if blocks take turns. */
 static tile_status own_grid_of(const invocation *call, const tile_entry *entry,
                                const tile_grid *whole, uint32_t at_a_time, tile_grid *out)
@@ -169,10 +175,10 @@ static unsigned launch_attributes(const tile_entry *entry, int early,
  * soon as a new context gets the address of a destroyed one. */
 static tile_status launch_one(const invocation *call, const tile_scope *scope,
                               const tile_entry *entry, const tile_loaded_kernel *loaded,
-                              const tile_grid *whole, tile_stream stream)
+                              const tile_grid *given, tile_stream stream)
 {
     tile_grid own;
-    const tile_grid *grid = &own;
+    const tile_grid merged = merged_grid(entry, given), *whole = &merged, *grid = &own;
     CUlaunchAttribute attributes[MOST_ATTRIBUTES];
     const tile_status status = own_grid_of(call, entry, whole, loaded->at_a_time, &own);
     if (status) return status;
@@ -327,9 +333,10 @@ static tile_status run_emulated(const invocation *call, const tile_image *image)
     tile_status status = TILE_OK;
     for (uint32_t i = 0; !status && i < call->specialisation->launch_count; i++) {
         const tile_entry *entry = &image->entries[i];
+        const tile_grid whole = merged_grid(entry, &call->grids[i]);
         tile_grid grid;
         if (is_empty(&call->grids[i])) continue;
-        status = own_grid_of(call, entry, &call->grids[i], AT_A_TIME, &grid);
+        status = own_grid_of(call, entry, &whole, AT_A_TIME, &grid);
         if (!status) status = emulator->run(image, entry, &grid, call->device_arguments);
     }
     return status;

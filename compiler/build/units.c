@@ -556,6 +556,7 @@ static void put_image(const Image *image, bool with_bytes, Buf *out)
         put_number(out, (uint64_t)entry->cooperative);
         put_number(out, (uint64_t)entry->dependent);
         for (int d = 0; d < 3; d++) put_number(out, (uint64_t)entry->cluster[d]);
+        for (int d = 0; d < 2; d++) put_number(out, (uint64_t)entry->merged[d]);
         put_number(out, (uint64_t)entry->shared_bytes);
         put_number(out, (uint64_t)entry->registers);
         put_number(out, (uint64_t)entry->spill_bytes);
@@ -620,6 +621,7 @@ static void take_entry(Taker *taker, ImageEntry *out)
     out->cooperative = (int)taker_number(taker);
     out->dependent = (int)taker_number(taker);
     for (int d = 0; d < 3; d++) out->cluster[d] = (int)taker_number(taker);
+    for (int d = 0; d < 2; d++) out->merged[d] = (int)taker_number(taker);
     out->shared_bytes = (int)taker_number(taker);
     out->registers = (int)taker_number(taker);
     out->spill_bytes = (int)taker_number(taker);

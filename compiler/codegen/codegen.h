@@ -42,6 +42,7 @@ typedef struct ImageEntry { /* one launch of the kernel */
     int persistent;  /* each block does the work of several of the grid */
     int64_t grid;    /* blocks; 0: it is not known how many before the launch */
     int cluster[3];  /* extents in blocks */
+    int merged[2];   /* of the text's blocks along x and y 2 to the power of this are one */
     int cooperative; /* blocks wait for each other */
     int dependent;   /* blocks wait for the launches before this one */
     int shared_bytes;

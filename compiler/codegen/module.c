@@ -186,6 +186,8 @@ void entry_set_launch_kind(ImageEntry *entry, const Op *launch)
 {
     entry->grid = blocks_of_grid(launch);
     const Attr *cluster = op_attr(launch, ATTR_cluster);
+    const Attr *merged = op_attr(launch, ATTR_merged);
+    for (int i = 0; i < 2; i++) entry->merged[i] = merged ? (int)merged->integers[i] : 0;
     entry->persistent = (int)op_int(launch, ATTR_persistent, 0);
     entry->cooperative = (int)op_int(launch, ATTR_cooperative, 0);
     entry->dependent = (int)op_int(launch, ATTR_dependent, 0);

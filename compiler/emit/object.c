@@ -147,10 +147,11 @@ static LLVMValueRef parameter_table(const Writer *writer, const ExportImages *ex
     return private_array(writer, items, count);
 }
 
-/* The bytes `persistent` and `dependent`, and two that are 0. */
+/* The bytes `persistent`, `early` and `merged` of a tile_entry. */
 static int64_t launch_flags_of(const ImageEntry *entry)
 {
-    return (entry->persistent ? 1 : 0) | (entry->dependent ? 1 << 8 : 0);
+    return (entry->persistent ? 1 : 0) | (entry->dependent ? 1 << 8 : 0) |
+           (int64_t)entry->merged[0] << 16 | (int64_t)entry->merged[1] << 24;
 }
 
 /* The bytes `cluster` and `cooperative` of a tile_entry, as hosts that are little-endian have them.

@@ -341,7 +341,8 @@ static bool has_plain_launch(const Op *launch)
 {
     for (int i = 0; i < launch->attr_count; i++) {
         const AttrKey key = launch->attrs[i].key;
-        if (key != ATTR_warps && key != ATTR_panel && key != ATTR_rasterize) return false;
+        if (key != ATTR_warps && key != ATTR_panel && key != ATTR_rasterize && key != ATTR_merged)
+            return false;
     }
     return true;
 }
@@ -400,6 +401,10 @@ static void merge_blocks(Merge *merge)
                build_const(&builder, DTYPE_i32, 2));
     ops_rename_blocks(rest, indices);
     op_set_operand(launch, merge->axis, build_const(&host, grid->type->dtype, extent / 2));
+    const Attr *before = op_attr(launch, ATTR_merged);
+    int64_t merged[2] = {before ? before->integers[0] : 0, before ? before->integers[1] : 0};
+    merged[merge->axis]++;
+    op_set_ints(launch, ATTR_merged, 2, merged); /* the host's grid is that of the text */
     if (twice) op_set_int(launch, ATTR_warps, 2 * op_int(launch, ATTR_warps, 0));
 }
 

@@ -106,7 +106,7 @@ typedef struct tile_entry {
     uint32_t spill_bytes;  /* a thread */
     uint8_t persistent;  /* blocks take turns: as many are launched as the device runs at a time */
     uint8_t early;       /* blocks may begin before the launch before has ended: they wait for it */
-    uint8_t reserved[2]; /* 0 */
+    uint8_t merged[2];   /* of the grid's blocks along x and along y 2 to the power of this are one */
     uint8_t cluster[3];  /* extents of a cluster in blocks; 0: 1 */
     uint8_t cooperative; /* blocks wait for each other: all have to run at a time */
 } tile_entry;
