@@ -198,14 +198,20 @@ static void note_cause(const Sync *sync, Op *barrier)
                               op_info(earlier->code)->name, (unsigned)from.line));
 }
 
-/* Of all threads, or of each of so many parts for itself. */
+/* Of all threads, or of each of so many parts for itself. What stays pending at a barrier right
+ * there, such as copies in flight, is pending behind another one, too. */
 static void build_barrier(const Sync *sync, Op *before, int parts)
 {
     Builder builder = builder_before(before);
     const int block = launch_threads(op_enclosing(before, OP_launch)).count;
     const bool warp = sync->group.count == WARP_SIZE && block > WARP_SIZE;
+    const OpCode code = warp ? OP_warp_sync : OP_barrier;
+    const Op *there = before->previous;
     if (sync->group.count < WARP_SIZE) return;
-    Op *barrier = build_op(&builder, warp ? OP_warp_sync : OP_barrier, 0, NULL, 0, NULL);
+    if (there && there->code == code && op_int(there, ATTR_slices, 1) == parts &&
+        op_int(there, ATTR_count, sync->group.count / parts) == sync->group.count / parts)
+        return;
+    Op *barrier = build_op(&builder, code, 0, NULL, 0, NULL);
     if (parts > 1) op_set_int(barrier, ATTR_slices, parts);
     note_cause(sync, barrier);
     /* without one that only ends a long list of accesses, the list would be too long again */
