@@ -147,7 +147,7 @@ wp.utils.array_scan(wp.ones(4, dtype=int), sums, inclusive=False)
 print(sums.numpy())
 
 # ---- names that are not there ----
-for name in ("jax_callable", "ModuleBuildOptions", "address_of", "launchh"):
+for name in ("register_ffi_callback", "ModuleBuildOptions", "address_of", "launchh"):
     try:
         getattr(wp, name)
     except AttributeError as error:

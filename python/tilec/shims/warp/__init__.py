@@ -23,6 +23,7 @@ from warp import fabric as _fabric
 from warp import graphs as _graphs
 from warp import grids as _grids
 from warp import jax as _jax
+from warp import jax_calls as _jax_calls
 from warp import launches as _launches
 from warp import maps as _maps
 from warp import memory as _memory
@@ -47,7 +48,7 @@ from warp.types import StructInstance, matrix, quaternion, ref, struct, transfor
 
 vec, mat = vector, matrix  # as older releases call them
 
-for _module in (_access, _aot, _arrays, _boxes, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _grids, _jax, _launches, _maps, _memory,
+for _module in (_access, _aot, _arrays, _boxes, _builds, _captures, _devices, _diagnostics, _dlpack, _fabric, _graphs, _grids, _jax, _jax_calls, _launches, _maps, _memory,
                 _meshes, _tape, _textures, _timing):
     for _name in _module.__all__ if _module in (_aot, _builds, _timing) else dir(_module):
         if _module is _timing or not _name.startswith("_") and getattr(getattr(_module, _name), "__module__", "").startswith("warp"):
