@@ -38,6 +38,7 @@ typedef struct Program Program;
 /* Parses; NULL: reported. */
 Program *program_new(Session *session, const Source *source, const EvalOptions *options);
 void program_free(Program *program);
+size_t program_bytes(const Program *program); /* that it takes, until it is freed */
 
 /* What is exported under one C name: a kernel and its specialisations, all with the same
  * parameters. */

@@ -98,6 +98,14 @@ static void put_messages(Task *task)
     if (exception) buf_printf(&task->answer, ", \"exception\": \"%s\"", exception);
 }
 
+/* What was evaluated stays until the interpreter is closed. */
+static size_t memory_of(const tilec_interpreter *interpreter)
+{
+    const Program *program = interpreter->program;
+    return arena_bytes(interpreter->library.session->arena) +
+           (program ? program_bytes(program) : 0);
+}
+
 static void *perform(void *context)
 {
     Task *task = context;
@@ -111,6 +119,7 @@ static void *perform(void *context)
         put_messages(task);
         buf_text(&task->answer, ", ");
         library_answer(library, &task->answer);
+        buf_printf(&task->answer, ", \"memory\": %zu", memory_of(task->interpreter));
     } else {
         library->session = NULL; /* what was being changed is in no known state: it is lost */
         task->interpreter->program = NULL;

@@ -309,6 +309,7 @@ class Interpreter:
     """One of libtilec's: see tile/interpreter.h."""
 
     handle = None
+    memory = 0  # bytes that it holds
 
     def __init__(self, computes=(), words=()):
         self.library = compiler()
@@ -330,6 +331,7 @@ class Interpreter:
         told = _answer(self.library, answer)
         if status:
             raise compile_error(told["messages"].rstrip(), status, told.get("exception"))
+        self.memory = told["memory"]
         return told
 
     def close(self):

@@ -48,7 +48,8 @@ def with_results(kernel, results):
     kernel.__results__ = results
     return kernel
 """
-    MOST_CALLS = 20000  # then a new one is opened, as what was evaluated stays in memory
+    MOST_CALLS = 20000  # then a new one is opened, as what was evaluated stays in memory,
+    MOST_MEMORY = 256 << 20  # or when so many bytes are taken
 
     def __init__(self):
         self.interpreter = None
@@ -60,7 +61,7 @@ def with_results(kernel, results):
         self.hosts = None, 0, 0  # the interpreter of on_host()
 
     def open(self):
-        if self.interpreter is None or self.calls > self.MOST_CALLS:
+        if self.interpreter is None or self.calls > self.MOST_CALLS or (self.calls > 0 and self.interpreter.memory > self.MOST_MEMORY):
             self.interpreter = native.Interpreter(device.computes() if self.computes is None else self.computes, self.all_words())
             self.interpreter.packages = set()  # what it has of self.packages
             self.generation = next(_generations)
@@ -87,8 +88,8 @@ def with_results(kernel, results):
             if self.interpreter is not None:
                 self.give_packages()
 
-    def run(self, text, tensors=()):
-        interpreter = self.open()
+    def run(self, text, tensors=(), names_are_there=False):
+        interpreter = self.interpreter if names_are_there else self.open()
         self.calls += 1
         try:
             answer = interpreter.run(text, tensors)
@@ -172,15 +173,13 @@ def build(remote, tensors=()):
     """What is compiled when the value is made. Its statement is run alone: places in it are part of the text that compiled code is kept
     by, so they must not depend on what came before."""
     with lock:
-        if the.calls > the.MOST_CALLS - 2:
-            the.leave()
         the.open()
         statements = []
         bound = remote._text.bound(statements)
         if statements:
             the.run("\n".join(statements), tensors)
         remote._generations.add(the.generation)
-        return the.run(f"{remote._name} = {bound}", tensors)["built"]
+        return the.run(f"{remote._name} = {bound}", tensors, names_are_there=True)["built"]
 
 
 def compile_ahead(makes):

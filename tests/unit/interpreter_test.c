@@ -143,6 +143,19 @@ static void prints(void **state)
     tells(*state, "print('one', 2)", "\"printed\": \"one 2\\n\"");
 }
 
+static size_t memory(Fixture *f, const char *statements)
+{
+    tells(f, statements, ", \"memory\": ");
+    return strtoull(strstr(f->answer, "\"memory\": ") + strlen("\"memory\": "), NULL, 10);
+}
+
+static void holds_what_was_evaluated(void **state)
+{
+    const size_t before = memory(*state, "x = 1");
+    assert_true(before > 0);
+    assert_true(memory(*state, "x = list(range(1000000))") > before + 1000000);
+}
+
 static DLTensor floats(const int64_t *shape)
 {
     return (DLTensor){.device = {kDLCPU, 0},
@@ -273,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_are_given, set_up, tear_down),
         cmocka_unit_test_setup_teardown(prints, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(holds_what_was_evaluated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(launches_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(results_have_shapes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_calls, set_up, tear_down),

@@ -162,6 +162,16 @@ void program_free(Program *program)
     arena_free(program->eval.arena);
 }
 
+size_t program_bytes(const Program *program)
+{
+    size_t bytes = arena_bytes(program->eval.arena);
+    for (size_t i = 0; i < program->eval.kernels.count; i++) {
+        const Kernel *kernel = program->eval.kernels.data[i];
+        bytes += arena_bytes(kernel->arena) + arena_bytes(kernel->ops);
+    }
+    return bytes;
+}
+
 int program_input_count(const Program *program)
 {
     return (int)program->eval.inputs.count;

@@ -48,6 +48,8 @@ TILE_API tile_status tilec_open(const tilec_options *options, tilec_interpreter 
  *   "launches"  {"kernel": address of its tile_kernel, "name": ..., "arguments": [...]}, an
  *               argument being {"array": number}, {"bits": the value's bits}, or of a text {"text":
  *               ...}, as tile_launch takes them
+ *   "memory"    bytes that the interpreter holds: what was evaluated stays until it is closed, and
+ *               what is evaluated may take 2 GB
  * TILE_ERROR_ARGUMENT: an error is among the messages, and the interpreter is of no use any more,
  * as is one whose compiler broke off (TILE_ERROR_NO_SPECIALISATION). Kernels live as long as the
  * process. */

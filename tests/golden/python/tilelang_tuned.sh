@@ -43,5 +43,24 @@ for call in (lambda: tuned(4, threads=32, times=3), lambda: tuned(4, 96, 3), lam
 print(len(tuned._tuner_cache))
 fixed = tilelang.autotune(configs=[{"threads": 64}])(doubled)
 print(fixed(4, 32).config)
+# What takes a number, beside tensors, is searched by the program's inputs alone; with all parameters given nothing is searched.
+@tilelang.autotune(configs=[{"threads": 64}])
+@tilelang.jit(out_idx=[2])
+def numbered(n, threads):
+    @T.prim_func
+    def main(A: T.Tensor((n, 8), "float16"), count: T.int32, B: T.Tensor((n, 8), "float32")):
+        with T.Kernel(n, threads=threads) as b:
+            for i in T.Parallel(8):
+                B[b, i] = A[b, i] + count
+
+    return main
+
+
+kernel = numbered(4, threads=32)
+print(kernel.config, numpy.asarray(kernel(a, 1)).max())
+try:
+    numbered(4)
+except ValueError as error:
+    print(error)
 P
 cd "$TMP" && python3 -m tilec run tuned.py
