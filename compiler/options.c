@@ -236,6 +236,9 @@ static bool check_values(Session *session, const Options *options)
     fine &= !each || strcmp(each, "waits") == 0 || strcmp(each, "predicates") == 0 ||
             strcmp(each, "all") == 0 ||
             refuse_value(session, "--leave-each-out", each, "waits, predicates or all is needed");
+    const char *contraction = options->contraction;
+    fine &= !contraction || strcmp(contraction, "fast") == 0 || strcmp(contraction, "off") == 0 ||
+            refuse_value(session, "-ffp-contract", contraction, "fast or off is needed");
     fine &= check_prefix(session, options->prefix);
     fine &= check_pass(session, options->print_after);
     fine &= check_number(session, "-O", options->optimise, 0, 3);

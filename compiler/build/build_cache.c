@@ -32,6 +32,7 @@ static void add_unit(const Unit *unit, Buf *out)
     put_text(out, kernel->read_from ? kernel->read_from->text : "");
     put_number(out, kernel->has_own_fences);
     put_number(out, kernel->guards_elements);
+    put_number(out, kernel->rounds_products);
     buf_free(&text);
 }
 

@@ -23,7 +23,7 @@ static int add_folders(Session *session, const TextList *list, const char **out)
 Carried *carry_program(Session *session, const Options *options, const Source *main,
                        const Program *program)
 {
-    enum { SINGLE_WORDS = 4 };
+    enum { SINGLE_WORDS = 5 };
     Arena *arena = session->arena;
     const int lists = options->defines.count + options->import_paths.count + options->exports.count;
     const char **words = arena_new_array(arena, const char *, lists + SINGLE_WORDS);
@@ -34,6 +34,8 @@ Carried *carry_program(Session *session, const Options *options, const Source *m
     count += add_folders(session, &options->import_paths, words + count);
     count += add_list(session, "--export=", &options->exports, words + count);
     if (options->fast_math) words[count++] = "--fast-math";
+    if (options->contraction)
+        words[count++] = glue(session, "-ffp-contract=", options->contraction);
     if (options->lines) words[count++] = "-g";
     if (options->optimise) words[count++] = glue(session, "-O", options->optimise);
     if (options->prefix) words[count++] = glue(session, "--prefix=", options->prefix);

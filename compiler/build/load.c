@@ -74,6 +74,7 @@ static Name kernel_text(Session *session, Kernel *kernel)
         const Name symbol = kernel->name;
         kernel->name = kernel->export_name;
         kernel_print(kernel, &text);
+        if (kernel->rounds_products) buf_text(&text, "its products are rounded\n");
         kernel->name = symbol;
     }
     const Name name = intern(session->names, text.data, text.length);

@@ -8,6 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool rounds_products(const Options *options)
+{
+    return options->contraction && strcmp(options->contraction, "off") == 0;
+}
+
 EvalOptions eval_options(const Options *options, const Carried *carried, Host *host)
 {
     return (EvalOptions){.stdlib_folder = options->stdlib,
@@ -18,6 +23,7 @@ EvalOptions eval_options(const Options *options, const Carried *carried, Host *h
                          .gradients = options->gradients.items,
                          .gradient_count = options->gradients.count,
                          .fast_math = options->fast_math,
+                         .rounds_products = rounds_products(options),
                          .max_calls =
                              options->max_calls ? strtoull(options->max_calls, NULL, 10) : 0,
                          .files = carried ? carried->files : NULL,

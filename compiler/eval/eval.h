@@ -23,6 +23,7 @@ typedef struct EvalOptions {
     const char *const *gradients; /* exports whose gradients are exported, too; "*": of all */
     int gradient_count;
     bool fast_math;             /* f32 arithmetic of all kernels by approximate instructions */
+    bool rounds_products;       /* of all kernels: none becomes a part of an fma */
     const Source *const *files; /* what stands for all files of users'; NULL: the disk's */
     int file_count;
     bool files_first; /* they stand for some alone, which are the disk's but for that */

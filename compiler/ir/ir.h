@@ -167,6 +167,7 @@ struct Kernel {
                             from */
     bool is_differentiated; /* it is staged for its gradient: slopes are kept */
     bool guards_elements;   /* those outside of a tensor are, where it comes from, too */
+    bool rounds_products;   /* before they are added to: no product and sum become an fma */
     Remark *remarks;        /* the latest first */
     uint64_t built[(OP_COUNT + 63) / 64]; /* a bit for each code of which there ever was an op */
 };

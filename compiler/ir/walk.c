@@ -331,6 +331,7 @@ Kernel *kernel_clone(const Kernel *kernel)
     copy->has_own_fences = kernel->has_own_fences;
     copy->is_differentiated = kernel->is_differentiated;
     copy->guards_elements = kernel->guards_elements;
+    copy->rounds_products = kernel->rounds_products;
     Map map = {0};
     for (int i = 0; i < kernel->parameter_count; i++) {
         const Parameter *old = &kernel->parameters[i];

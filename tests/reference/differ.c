@@ -3,16 +3,18 @@
  * reference interpreter do each launch, too.
  *
  * The TYPED IR of a launch is interpreted on a copy of its arrays; what the kernel leaves in them
- * must be the same bits (one NaN is like another). Where it is not, the IR after each pass up to
- * PIPELINED is interpreted, and the first pass that makes a difference is named; with --passes
- * always. --hash: nothing is interpreted, the arrays' contents are hashed, for a comparison of
- * devices and of runs. --cached: code may come from the cache. OPTIONs are tilec's. A line a
- * program: "same FILE", "differs FILE: why", "fails FILE: why", with "skipped N" behind where N
- * launches could not be interpreted, "has atomic dot approx" where a kernel has such ops, and
- * "hash H". Exit status: 0 if all went well. */
+ * must be the same bits (one NaN is like another). So must be what the IR leaves of the pass before
+ * the one that makes products and sums one rounding; the kernel is compared with the IR behind it.
+ * Where it is not, the IR after each pass up to PIPELINED is interpreted, and the first pass that
+ * makes a difference is named; with --passes always. --hash: nothing is interpreted, the arrays'
+ * contents are hashed, for a comparison of devices and of runs. --cached: code may come from the
+ * cache. OPTIONs are tilec's. A line a program: "same FILE", "differs FILE: why", "fails FILE:
+ * why", with "skipped N" behind where N launches could not be interpreted, "has atomic dot approx"
+ * where a kernel has such ops, and "hash H". Exit status: 0 if all went well. */
 #include "command/run.h"
 #include "interpret.h"
 #include "passes/passes.h"
+#include "passes/properties.h"
 #include "build/units.h"
 
 #include "command/array/arrays.h"
@@ -41,7 +43,8 @@ typedef struct Differ {
     int memory_count;
     Argument *arguments;
     Buffer *buffers;
-    char *before; /* all memories, one after the other, as they were */
+    char *before;   /* all memories, one after the other, as they were */
+    char *as_typed; /* as the TYPED IR leaves them */
     bool interpreted;
     const char *trouble; /* the first one */
     int skipped;
@@ -253,6 +256,51 @@ static bool interpret_in_ssa(Differ *differ, const Kernel *kernel)
     return done;
 }
 
+/* The passes up to this property may not change bits, nor may those behind it; the one that gives
+ * it does, where it makes one rounding of two. */
+static bool is_contracted(Kernel *kernel)
+{
+    return (properties_of(kernel) & 1u << PROPERTY_CONTRACTED) != 0;
+}
+
+/* A copy of the kernel behind so many passes, or, of a negative number, behind the one that
+ * contracts; NULL: one of them fails. `count` gets how many that were. */
+static Kernel *run_passes(const Differ *differ, const Kernel *typed, int most, int *count)
+{
+    Kernel *kernel = kernel_clone(typed);
+    const char *name;
+    bool fine = true;
+    for (*count = 0; fine && *count != most && (name = pass_name_at(*count)); ++*count) {
+        if (most < 0 && is_contracted(kernel)) break;
+        fine = pass_run_named(kernel, differ->target, name, &(PassOptions){0});
+    }
+    if (fine) return kernel;
+    kernel_free(kernel);
+    return NULL;
+}
+
+/* Leaves in the copies what the kernel's results should be: of one that has fmas by then those of
+ * its IR behind the pass that contracts. `same`: whether the passes before that one keep the bits.
+ * False: it is not interpreted. */
+static bool interpret_contracted(Differ *differ, const HostLaunch *launch, bool *same)
+{
+    int count;
+    bool fine = true, broken = false;
+    Kernel *after = run_passes(differ, launch->kernel, -1, &count);
+    if (!after) return false;
+    if (kernel_had(after, OP_fma)) {
+        Kernel *before = run_passes(differ, launch->kernel, count - 1, &count);
+        put_copies(differ, differ->before);
+        fine = interpret_copy(differ, before, &broken);
+        *same = !broken && (!fine || same_copies(differ, differ->as_typed));
+        kernel_free(before);
+        put_copies(differ, differ->before);
+        fine = fine && interpret_copy(differ, after, NULL);
+    }
+    kernel_free(after);
+    return fine;
+}
+
 /* The first pass after which the interpreter leaves something else in the copies than what is there
  * now, or an op promises what does not hold, or that fails. NULL: there is none up to PIPELINED, or
  * up to what is not interpreted. */
@@ -261,7 +309,7 @@ static const char *guilty_pass(Differ *differ, Session *session, const HostLaunc
 {
     Kernel *kernel = kernel_clone(launch->kernel);
     const int64_t *multiples = aligned ? variant_multiples(session->arena, kernel) : NULL;
-    const char *wanted = keep_memories(differ, session->arena, false);
+    const char *kept = keep_memories(differ, session->arena, false), *wanted = differ->as_typed;
     const char *name, *guilty = NULL;
     bool broken = false;
     for (int i = 0; multiples && i < kernel->parameter_count; i++)
@@ -269,14 +317,17 @@ static const char *guilty_pass(Differ *differ, Session *session, const HostLaunc
             kernel->parameters[i].multiple = multiples[i];
     for (int i = 0; !guilty && (name = pass_name_at(i)) && kernel->stage < STAGE_PIPELINED; i++) {
         put_copies(differ, differ->before);
+        const bool was_contracted = is_contracted(kernel);
         if (!pass_run_named(kernel, differ->target, name, &(PassOptions){.verify_each = true}))
             guilty = name;
         else if (!interpret_copy(differ, kernel, &broken) && !broken)
             break;
+        else if (was_contracted != is_contracted(kernel) && !broken)
+            wanted = keep_memories(differ, session->arena, false);
         else if (broken || !same_copies(differ, wanted))
             guilty = name;
     }
-    put_copies(differ, wanted);
+    put_copies(differ, kept);
     kernel_free(kernel);
     return guilty;
 }
@@ -329,7 +380,11 @@ static bool watch_before(RunWatch *watch, Session *session, const HostLaunch *la
     put_copies(differ, differ->before);
     differ->interpreted =
         interpret_copy(differ, launch->kernel, NULL) || interpret_in_ssa(differ, launch->kernel);
+    differ->as_typed = keep_memories(differ, session->arena, false);
+    bool same = true;
+    differ->interpreted = differ->interpreted && interpret_contracted(differ, launch, &same);
     if (!differ->interpreted) differ->skipped++;
+    if (!same) name_pass(differ, session, launch, "before the pass that contracts");
     if (differ->interpreted && differ->each_pass) name_pass(differ, session, launch, NULL);
     return true;
 }

@@ -1,11 +1,12 @@
-/* main.c: interpret OUT INSTANCE 'NAME=VALUE ...' FILE.ir...
+/* main.c: interpret OUT INSTANCE 'NAME=VALUE ...' [=]FILE.ir...
  *
  * Runs the kernel of each IR text that is exported as `reference`, or else the last one, on the
  * same arguments: VALUE is a number, or the extents of an array ("65x72") of random elements, or
  * "65x72:VALUE" of equal ones. What the first text leaves in the arrays is what the others must
- * leave, bit for bit. OUT gets the arrays before and after as NAME.in.npy and NAME.out.npy, and
- * `statements`, which have `tilec run` do the same with the whole compiler. Exit status: 0 all
- * agree, 1 they do not, 2 something could not be run. */
+ * leave, bit for bit; behind one with a = before its name, what that one leaves. OUT gets the
+ * arrays before and after as NAME.in.npy and NAME.out.npy, and `statements`, which have `tilec run`
+ * do the same with the whole compiler. Exit status: 0 all agree, 1 they do not, 2 something could
+ * not be run. */
 #include "interpret.h"
 
 #include <stdio.h>
@@ -222,36 +223,51 @@ static bool same_arrays(const Run *first, const Run *other, const char *path)
     return true;
 }
 
-static int run_first(Run *run, const char *path, const char *settings, const char *folder,
+static bool run(Run *run, const char *path, const char *settings)
+{
+    return open_kernel(run, path, settings) && interpret_kernel(run->kernel, run->arguments, NULL);
+}
+
+static int run_first(Run *first, const char *path, const char *settings, const char *folder,
                      const char *instance)
 {
-    bool fine = open_kernel(run, path, settings) && write_arrays(run, folder, "in") &&
-                interpret_kernel(run->kernel, run->arguments, NULL) &&
-                write_arrays(run, folder, "out") && write_statements(run, folder, instance);
+    bool fine = open_kernel(first, path, settings) && write_arrays(first, folder, "in") &&
+                interpret_kernel(first->kernel, first->arguments, NULL) &&
+                write_statements(first, folder, instance);
     return fine ? 0 : 2;
 }
 
-static int run_other(const Run *first, const char *path, const char *settings)
+static int run_other(const Run *wanted, const char *path, const char *settings)
 {
-    Run run;
+    Run other;
     int status = 2;
-    if (open_kernel(&run, path, settings) && interpret_kernel(run.kernel, run.arguments, NULL))
-        status = same_arrays(first, &run, path) ? 0 : 1;
+    if (run(&other, path, settings))
+        status = same_arrays(wanted, &other, path) ? 0 : 1;
     else
         fail(path, "it cannot be run");
-    close_run(&run);
+    close_run(&other);
     return status;
+}
+
+/* What the file's kernel leaves is what the next ones must leave. */
+static int run_anew(Run *wanted, const char *path, const char *settings)
+{
+    close_run(wanted);
+    return run(wanted, path, settings) || fail(path, "it cannot be run") ? 0 : 2;
 }
 
 int main(int count, char **words)
 {
     if (count < 5) {
-        fprintf(stderr, "usage: interpret OUT INSTANCE 'NAME=VALUE ...' FILE.ir...\n");
+        fprintf(stderr, "usage: interpret OUT INSTANCE 'NAME=VALUE ...' [=]FILE.ir...\n");
         return 2;
     }
-    Run first;
-    int status = run_first(&first, words[4], words[3], words[1], words[2]);
-    for (int i = 5; i < count && status == 0; i++) status = run_other(&first, words[i], words[3]);
-    close_run(&first);
+    Run wanted;
+    int status = run_first(&wanted, words[4], words[3], words[1], words[2]);
+    for (int i = 5; i < count && status == 0; i++)
+        status = *words[i] == '=' ? run_anew(&wanted, words[i] + 1, words[3])
+                                  : run_other(&wanted, words[i], words[3]);
+    if (status == 0 && !write_arrays(&wanted, words[1], "out")) status = 2;
+    close_run(&wanted);
     return status;
 }

@@ -403,6 +403,19 @@ static bool take_fast_math(Eval *eval, const Object *instance, Staging *staging)
     return true;
 }
 
+/* Whether products that are added to become fmas; None leaves that to the command line. */
+static bool take_fuse_fp(Eval *eval, const Object *instance, Staging *staging)
+{
+    Object *told = instance_attribute(eval, instance, "__fuse_fp__");
+    staging->kernel->rounds_products = eval->options.rounds_products;
+    if (told == NULL || told->kind == OBJECT_NONE) return true;
+    bool wanted;
+    if (!object_truth(eval, told, &wanted)) return false;
+    staging->fuse_fp_told = true;
+    staging->kernel->rounds_products |= !wanted;
+    return true;
+}
+
 static bool take_block_syncs(Eval *eval, const Object *instance, Staging *staging)
 {
     Object *told = instance_attribute(eval, instance, "__block_syncs__");
@@ -425,6 +438,7 @@ static bool stage_kernel(Eval *eval, const Signature *signature, Specialisation 
     staging.plain_types = class_says(class, "__plain_types__");
     staging.four_extents = class_says(class, "__four_extents__");
     if (!take_fast_math(eval, specialisation->instance, &staging) ||
+        !take_fuse_fp(eval, specialisation->instance, &staging) ||
         !take_block_syncs(eval, specialisation->instance, &staging))
         return false;
     Scope *scope = scope_new(eval, SCOPE_FUNCTION, function->closure, function->unit);

@@ -57,8 +57,8 @@ bool instances_same(Eval *eval, const Object *a, const Object *b)
         (first != NULL && !object_equal(eval, first, second)))
         return false;
     return a->as.instance->class == b->as.instance->class && left != NULL && right != NULL &&
-           says_same(eval, a, b, "__fast_math__") && says_same(eval, a, b, "__block_syncs__") &&
-           object_equal(eval, left, right);
+           says_same(eval, a, b, "__fast_math__") && says_same(eval, a, b, "__fuse_fp__") &&
+           says_same(eval, a, b, "__block_syncs__") && object_equal(eval, left, right);
 }
 
 static bool is_definition(const Object *object)

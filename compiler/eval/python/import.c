@@ -15,6 +15,8 @@ Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library)
     unit->object = object_new(eval, OBJECT_MODULE);
     unit->object->as.unit = unit;
     unit_index(eval, unit);
+    unit->is_exact =
+        is_library && map_has(&unit->definitions, intern_text(eval->session->names, "__exact__"));
     Binding *binding =
         bindings_make(eval, &unit->scope->bindings, intern_text(eval->session->names, "__name__"));
     binding->object = object_text(eval, name, strlen(name));

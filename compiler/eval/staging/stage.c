@@ -293,6 +293,27 @@ static bool is_float(const Object *object)
     return type != NULL ? dtype_is_float(type->dtype) : object->kind == OBJECT_FLOAT;
 }
 
+/* Whether a function of the library runs, for the program, that is right only if each of its ops is
+ * rounded: the one at hand, or one that called it. */
+static bool is_exact(const Eval *eval)
+{
+    for (const Frame *frame = eval->frame; frame != NULL; frame = frame->caller) {
+        const Unit *unit = frame->function != NULL ? frame->function->unit : NULL;
+        if (unit == NULL || !unit->is_library) return false;
+        if (unit->is_exact) return true;
+    }
+    return false;
+}
+
+static Value *stage_arithmetic(Eval *eval, OpCode code, Value *a, Value *b)
+{
+    Value *value = build2(&eval->builder, code, a, b);
+    const bool rounds = code == OP_add || code == OP_sub || code == OP_mul;
+    if (rounds && dtype_is_float(value->type->dtype) && is_exact(eval))
+        op_set_int(value->op, ATTR_exact, 1);
+    return value;
+}
+
 /* x ** n for a small literal n: as few multiplications as squaring needs. */
 static Object *stage_power(Eval *eval, Object *left, Object *right, Span at)
 {
@@ -303,8 +324,8 @@ static Object *stage_power(Eval *eval, Object *left, Object *right, Span at)
     if (!few) return no_operator(eval, OPERATOR_Pow, left, right, at);
     Value *base = stage_value(eval, left), *result = NULL;
     for (int64_t n = right->as.integer; n > 0; n >>= 1) {
-        if (n & 1) result = result == NULL ? base : build2(&eval->builder, OP_mul, result, base);
-        if (n > 1) base = build2(&eval->builder, OP_mul, base, base);
+        if (n & 1) result = result == NULL ? base : stage_arithmetic(eval, OP_mul, result, base);
+        if (n > 1) base = stage_arithmetic(eval, OP_mul, base, base);
     }
     return object_ir(eval, result);
 }
@@ -377,7 +398,7 @@ Object *stage_binary(Eval *eval, Operator op, Object *left, Object *right, Span 
     /* The library's own divisions are what makes its functions right. */
     if (code == OP_div && a->type->dtype == DTYPE_f32 && uses_fast_math(eval) && eval->library == 0)
         return object_ir(eval, stage_approximate(eval, "div", a, b));
-    return object_ir(eval, build2(&eval->builder, code, a, b));
+    return object_ir(eval, stage_arithmetic(eval, code, a, b));
 }
 
 /* An integer that no float holds is compared as the float next to it, and where that is equal as

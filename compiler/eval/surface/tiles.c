@@ -447,6 +447,19 @@ Object *core_fast_math(Eval *eval, const Bound *bound)
     return object_bool(eval, uses_fast_math(eval));
 }
 
+Object *core_fuse_fp(Eval *eval, const Bound *bound)
+{
+    Staging *staging = eval->staging;
+    bool wanted;
+    if (!argument_absent(bound->values[0])) {
+        if (!object_truth(eval, bound->values[0], &wanted)) return NULL;
+        if (staging != NULL && !staging->fuse_fp_told)
+            staging->kernel->rounds_products = !wanted || eval->options.rounds_products;
+    }
+    return object_bool(eval, staging != NULL ? !staging->kernel->rounds_products
+                                             : !eval->options.rounds_products);
+}
+
 Object *core_block_syncs(Eval *eval, const Bound *bound)
 {
     Staging *staging = eval->staging;

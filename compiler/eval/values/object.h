@@ -321,6 +321,7 @@ struct Unit {
     Map defined;       /* name -> Object: -D of the command line; wins over what the module binds */
     Scope *statements; /* that `run` executes in it: their names are there for its functions */
     bool is_library;   /* of the stdlib: messages and ops take the user's place */
+    bool is_exact;     /* of the stdlib: what it computes with floats is rounded op by op */
     bool is_eager;     /* executed in order: names are just bindings */
 };
 

@@ -153,6 +153,7 @@ typedef struct Staging { /* of the kernel that is being staged */
     bool fast_math;            /* f32 arithmetic by approximate instructions */
     bool block_syncs;          /* the whole block meets where a thread group synchronises */
     bool fast_math_told;       /* whoever made the kernel says whether, whatever its text says */
+    bool fuse_fp_told;         /* likewise, of Kernel.rounds_products */
     int64_t threads[3];        /* of the open launch */
     VEC(Result) results;
     const Signature *signature;

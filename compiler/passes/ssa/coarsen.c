@@ -217,6 +217,7 @@ static Value *made_again(Pass *pass, const Op *op, int64_t each)
     pass->at.span = op->span;
     Op *fresh = build_op(&pass->at, op->code, op->operand_count, operands, 1, &type);
     op_keep_attrs(fresh, op);
+    if (op->code == OP_mul && dtype_is_float(type->dtype)) op_set_int(fresh, ATTR_single, 1);
     return fresh->results;
 }
 

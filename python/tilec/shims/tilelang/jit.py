@@ -11,7 +11,14 @@ from tvm.target import Target
 from tilelang.kernels import (
     HostKernel, HostListing, HostSpecialised, JITKernel, Listing, PrimFunc, SpecialisedKernel, has_prim_func, is_of_host, specialised,
 )
-from tilelang.transform import block_syncs_of, fast_math_of
+from tilelang.transform import block_syncs_of, fast_math_of, fuse_fp_of
+
+
+def _settings_of(pass_configs, compile_flags):
+    """The attributes of the kernel that they set, by their names."""
+    said = {"__fast_math__": fast_math_of(pass_configs, compile_flags), "__fuse_fp__": fuse_fp_of(pass_configs, compile_flags),
+            "__block_syncs__": block_syncs_of(pass_configs)}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=False, pass_configs=None,
@@ -22,11 +29,9 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
     if not isinstance(func, PrimFunc):
         raise TypeError(f"tilelang.compile: a T.prim_func is needed, not {func!r}")
     kind = HostKernel if is_of_host(Target.current() if target is None else target) else JITKernel
-    remote, fast_math = func.__tile_remote__(), fast_math_of(pass_configs, compile_flags)
-    if fast_math is not None:
-        remote = Remote(Text(remote, f".told(fast_math={fast_math})"))
-    if block_syncs_of(pass_configs):
-        remote = Remote(Text(remote, ".told(block_syncs=True)"))
+    remote, settings = func.__tile_remote__(), _settings_of(pass_configs, compile_flags)
+    if settings:
+        remote = Remote(Text(remote, f".told(settings={settings})"))
     return kind(remote, func.parameters, func, out_idx, target=target)
 
 
@@ -74,6 +79,8 @@ class JITImpl:
         self.options = options
         self.fast_math = fast_math_of(options.get("pass_configs"), options.get("compile_flags"))
         self.told = {} if self.fast_math is None else {"tl.enable_fast_math": self.fast_math}
+        if fuse_fp_of(options.get("pass_configs"), options.get("compile_flags")) is False:
+            self.told["tl.device_compile_flags"] = "-fmad=false"
         if block_syncs_of(options.get("pass_configs")):
             self.told["tl.disable_thread_storage_sync"] = True
         self.kept = {}

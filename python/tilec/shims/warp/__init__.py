@@ -90,7 +90,7 @@ def set_module_options(options, module=None):
     """See config."""
     found = _module_of(module)
     found.options.update(options)
-    if not options.keys().isdisjoint(("deterministic", "mode", "fast_math")):
+    if not options.keys().isdisjoint(("deterministic", "mode", "fast_math", "fuse_fp")):
         for kernel in list(found.made):
             kernel.forget()
 

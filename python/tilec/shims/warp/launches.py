@@ -375,8 +375,12 @@ class Kernel:
         """Whether its module asks for approximate instructions."""
         return bool(self.module.options["fast_math"])
 
+    def is_fused(self):
+        """Whether products that are added to become fmas: unless its module says no."""
+        return bool(self.module.options["fuse_fp"])
+
     def asked_now(self):
-        return self.is_ordered(), self.is_checked(), self.is_fast()
+        return self.is_ordered(), self.is_checked(), self.is_fast(), self.is_fused()
 
     def __tile_remote__(self):
         if not self.is_instance and self.asked not in (None, self.asked_now()):
@@ -386,13 +390,13 @@ class Kernel:
         if self.remote is None:
             _checks.check_kernel(self)
             _statics.resolve_again(self.func, self.statics)
-            self.asked = ordered, asserts, fast = self.asked_now()
+            self.asked = ordered, asserts, fast, fused = self.asked_now()
             kinds = [_Text(f"{name!r}: ", text, ", ") for name, text in self.told_kinds()]
             rank = _bounds.named_rank(self.func)
             more = "" if rank is None else f", named_rank={rank}"
             self.remote = _Remote(_Text(_session.module("warp.kernels"), ".Kernel(", _source.definition(self.func, self.around),
                                         ", kinds={", *kinds, f"}}, backward={self.enable_backward}, ordered={ordered}, "
-                                        f"assertions={asserts}, fast_math={fast}{more})"))
+                                        f"assertions={asserts}, fast_math={fast}, fuse_fp={fused}{more})"))
         return self.remote
 
     def forget(self):

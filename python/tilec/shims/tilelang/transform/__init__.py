@@ -1,4 +1,4 @@
-"""Options of TileLang's passes: tilec has its own, and takes of them what is said of fast math and of waiting threads."""
+"""Options of TileLang's passes: tilec has its own, and takes of them what is said of fast math, of fmas and of waiting threads."""
 
 from tilec import modules as _modules
 from tilelang.transform.simplify import apply_simplify, simplify_prim_func  # noqa: F401
@@ -30,6 +30,17 @@ def fast_math_of(pass_configs, compile_flags=None):
     if "tl.disable_fast_math" in configs:
         return not configs["tl.disable_fast_math"]
     return bool(configs["tl.enable_fast_math"]) if "tl.enable_fast_math" in configs else None
+
+
+def fuse_fp_of(pass_configs, compile_flags=None):
+    """Whether products that are added to become fmas; None: nothing is said of it."""
+    configs = {str(name): value for name, value in dict(pass_configs or {}).items()}
+    words, said = _words_of(compile_flags) + _words_of(configs.get("tl.device_compile_flags")), None
+    for i, word in enumerate(words):
+        name, given, value = word.partition("=")
+        if name in ("-fmad", "--fmad"):
+            said = (value if given else "".join(words[i + 1:i + 2])) != "false"
+    return said
 
 
 def block_syncs_of(pass_configs):
