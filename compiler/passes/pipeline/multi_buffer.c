@@ -83,8 +83,7 @@ Value *multi_buffer_alloc(Builder *builder, const Op *alloc, int64_t stages)
 /* What is used outside of the loop has its stages from where its tile is. */
 void multi_buffer_make_stages(Pipeline *pipeline, Builder builder)
 {
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
+    vec_each (buffer, &pipeline->buffers) {
         Builder at = buffer->is_shared ? builder_after(buffer->alloc) : builder;
         buffer->stages = multi_buffer_alloc(&at, buffer->alloc, pipeline->stages);
         if (pipeline->by_tma) lay_out(pipeline, buffer);
@@ -167,24 +166,19 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
     }
 }
 
-/* It went with the loop, in whose place there is another one. */
-static bool is_erased(const Pipeline *pipeline, const Op *use)
-{
-    return !pipeline->loop->parent && region_holds(pipeline->loop->regions[0], use->parent);
-}
-
 void multi_buffer_drop_tiles(const Pipeline *pipeline)
 {
+    const Op *loop = pipeline->loop;
     for (size_t i = pipeline->uses.count; i-- > 0;) {
         Op *use = pipeline->uses.data[i];
-        if (op_has(use, ALIAS) && !is_erased(pipeline, use) && use->results[0].use_count == 0 &&
+        /* it went with the loop, in whose place there is another one */
+        const bool is_erased = !loop->parent && region_holds(loop->regions[0], use->parent);
+        if (op_has(use, ALIAS) && !is_erased && use->results[0].use_count == 0 &&
             multi_buffer_of(pipeline, shared_root(&use->results[0])))
             op_erase(use);
     }
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        Op *alloc = pipeline->buffers.data[i].alloc;
-        if (alloc->results[0].use_count == 0) op_erase(alloc);
-    }
+    vec_each (buffer, &pipeline->buffers)
+        if (buffer->alloc->results[0].use_count == 0) op_erase(buffer->alloc);
 }
 
 /* What is gathered to stages now, and where from. */
@@ -201,9 +195,8 @@ static void drop_gathered(const Pipeline *pipeline)
 
 void multi_buffer_move_uses(const Pipeline *pipeline, Value *const arguments[STAGE_VALUES])
 {
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        move_buffer(pipeline, &pipeline->buffers.data[i], arguments);
-    for (size_t i = 0; i < pipeline->buffers.count; i++) op_erase(pipeline->buffers.data[i].copy);
+    vec_each (buffer, &pipeline->buffers) move_buffer(pipeline, buffer, arguments);
+    vec_each (buffer, &pipeline->buffers) op_erase(buffer->copy);
     drop_gathered(pipeline);
     multi_buffer_drop_tiles(pipeline);
 }
@@ -304,8 +297,7 @@ static void copy_iteration(const Pipeline *pipeline, Builder *builder, Value *st
                            Map *map)
 {
     const Span span = builder->span;
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+    vec_each (buffer, &pipeline->buffers) {
         if (buffer->gather)
             copy_gathered(pipeline, builder, buffer, stage, exists, map);
         else
@@ -425,9 +417,8 @@ static void pipeline_loop(Op *op, void *context)
 bool pass_multi_buffer(Kernel *kernel, PassContext *context)
 {
     Pass pass = {
-        .kernel = kernel, .context = context, .target = context->target, .arena = arena_new()};
-    for (Op *op = kernel->host->first; op; op = op->next) {
-        if (op->code != OP_launch) continue;
+        .kernel = kernel, .context = context, .target = context->target, .arena = context->arena};
+    kernel_each_launch (op, kernel) {
         pass.launch = launch_region(op);
         launch_note_writes(&pass);
         const StoreFaults stores = multi_buffer_note_stores(&pass);
@@ -436,6 +427,5 @@ bool pass_multi_buffer(Kernel *kernel, PassContext *context)
         single_copies_build(&pass);
         multi_buffer_remark_stores(&stores);
     }
-    arena_free(pass.arena);
     return true;
 }

@@ -202,17 +202,9 @@ static void consider_gathered(Pipeline *pipeline, Op *store)
 
 bool multi_buffer_gathers(const Pipeline *pipeline)
 {
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].gather) return true;
+    vec_each (buffer, &pipeline->buffers)
+        if (buffer->gather) return true;
     return false;
-}
-
-static void find_conditional(Op *op, void *context)
-{
-    const Pipeline *pipeline = context;
-    if (op->code == OP_copy && op->parent != pipeline->loop->regions[0] &&
-        pipelined_around(op) == pipeline->loop)
-        report(pipeline, op, "not every iteration does it once");
 }
 
 void plan_find_buffers(Pipeline *pipeline)
@@ -230,7 +222,9 @@ void plan_find_buffers(Pipeline *pipeline)
     }
     pipeline->uses =
         region_list(pipeline->pass->arena, pipeline->pass->launch, has_shared_operand, NULL);
-    region_visit(body, find_conditional, pipeline);
+    region_each_of (copy, body, OP_copy)
+        if (copy->parent != body && pipelined_around(copy) == pipeline->loop)
+            report(pipeline, copy, "not every iteration does it once");
     for (Op *op = body->first; op; op = op_next(op)) {
         if (op->code == OP_copy) consider_copy(pipeline, op);
         consider_gathered(pipeline, op);
@@ -247,9 +241,8 @@ bool plan_has_stages(const Pipeline *pipeline, int stages)
                   stage = multi_buffer_bytes(pipeline) + barriers,
                   others = loop_lasting_bytes(pipeline->pass->launch, pipeline->loop) -
                            multi_buffer_bytes(pipeline);
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (type_elements(pipeline->buffers.data[i].alloc->results[0].type) > TILE_LIMIT / stages)
-            return false;
+    vec_each (buffer, &pipeline->buffers)
+        if (type_elements(buffer->alloc->results[0].type) > TILE_LIMIT / stages) return false;
     return others + stages * stage <= pipeline->pass->target->shared_bytes;
 }
 
@@ -266,8 +259,8 @@ void plan_fit_stages(Pipeline *pipeline)
 
 const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)
 {
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].alloc == alloc) return &pipeline->buffers.data[i];
+    vec_each (buffer, &pipeline->buffers)
+        if (buffer->alloc == alloc) return buffer;
     return NULL;
 }
 
@@ -280,10 +273,7 @@ bool multi_buffer_has(const Pipeline *pipeline, const Op *copy)
 int64_t multi_buffer_bytes(const Pipeline *pipeline)
 {
     int64_t bytes = 0;
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const Type *tile = pipeline->buffers.data[i].alloc->results[0].type;
-        bytes += type_bytes(tile);
-    }
+    vec_each (buffer, &pipeline->buffers) bytes += type_bytes(buffer->alloc->results[0].type);
     return bytes;
 }
 
@@ -324,35 +314,23 @@ bool is_by_tma(const Pipeline *pipeline, const MultiBuffer *buffer)
 
 bool are_by_tma(const Pipeline *pipeline)
 {
-    bool all = true;
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        all = all && is_by_tma(pipeline, &pipeline->buffers.data[i]);
-    return all;
+    vec_each (buffer, &pipeline->buffers)
+        if (!is_by_tma(pipeline, buffer)) return false;
+    return true;
 }
 
 void multi_buffer_remark_copies(const Pipeline *pipeline, const char *fault)
 {
     if (!pipeline->pass->kernel->wants_remarks) return;
     const char *others = are_by_tma(pipeline) ? fault : "another copy of its loop cannot be one";
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const char *own = fault_of_tma(pipeline, &pipeline->buffers.data[i]);
-        kernel_remark(pipeline->pass->kernel, pipeline->buffers.data[i].copy->span,
-                      "a copy not by TMA load: %s", own ? own : others);
+    vec_each (buffer, &pipeline->buffers) {
+        const char *own = fault_of_tma(pipeline, buffer);
+        kernel_remark(pipeline->pass->kernel, buffer->copy->span, "a copy not by TMA load: %s",
+                      own ? own : others);
     }
 }
 
 /* ---- copies that no loop makes ahead ---- */
-
-static bool is_in_loop(const Op *op)
-{
-    return op_enclosing(op, OP_for) || op_enclosing(op, OP_while);
-}
-
-static bool is_small(const Op *copy)
-{
-    return type_bytes(operand(copy, tile)->type) <=
-           (int64_t)COST_COPY_BY_REGISTERS * op_threads(copy).count;
-}
 
 /* Where the tiles of a loop's products leave threads registers for what is copied, ptxas says. */
 static bool may_hold(const Pass *pass, const Op *copy)
@@ -370,6 +348,8 @@ bool plan_copies_by_threads(const Pass *pass, const Op *copy)
 {
     const int64_t bytes = type_bytes(operand(copy, tile)->type), threads = op_threads(copy).count;
     const Op *around = copy->parent->parent;
-    if (!is_in_loop(copy) || !is_small(copy) || !may_hold(pass, copy)) return false;
+    if (!(op_enclosing(copy, OP_for) || op_enclosing(copy, OP_while)) ||
+        bytes > COST_COPY_BY_REGISTERS * threads || !may_hold(pass, copy))
+        return false;
     return around->code != OP_if || is_group(around) || bytes < ACCESS_BYTES * threads;
 }

@@ -31,8 +31,8 @@ static bool prepares(const Op *op)
 /* The buffer's store, if it is gathered. */
 static bool stores_gathered(const Pipeline *pipeline, const Op *op)
 {
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (pipeline->buffers.data[i].gather && pipeline->buffers.data[i].copy == op) return true;
+    vec_each (buffer, &pipeline->buffers)
+        if (buffer->gather && buffer->copy == op) return true;
     return false;
 }
 
@@ -45,7 +45,7 @@ static Map note_gathering(const Pipeline *pipeline)
         bool is = op->result_count == 1 && op->results[0].use_count > 0;
         for (const OpUse *use = is ? op->results[0].uses : NULL; use && is; use = use->next)
             is = map_has(&gathering, use->op);
-        if (is || stores_gathered(pipeline, op)) map_set(pipeline->pass->arena, &gathering, op, op);
+        if (is || stores_gathered(pipeline, op)) map_add(pipeline->pass->arena, &gathering, op);
     }
     return gathering;
 }
@@ -185,11 +185,9 @@ static bool has_same_iterations(const Op *loop)
 static const char *fault_of_pairs(const Pipeline *pipeline, const Op *dot)
 {
     int64_t saved = 0; /* what a block need not copy of all that it reads */
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+    vec_each (buffer, &pipeline->buffers)
         if (buffer->half >= 0)
             saved += type_bytes(buffer->alloc->results[0].type) / COST_CLUSTER_BLOCKS;
-    }
     if (!saved)
         return "rows begin at lines of the cache, which both find there, or neighbours need others";
     return type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS ||
@@ -203,10 +201,7 @@ static void find_pairs(Pipeline *pipeline, const Op *dot)
     FactTable *facts = analysis_ranges(pipeline->pass->context);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST);
     const bool same = may && has_same_iterations(pipeline->loop);
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        MultiBuffer *buffer = &pipeline->buffers.data[i];
-        buffer->half = same ? half_of(facts, buffer->copy) : -1;
-    }
+    vec_each (buffer, &pipeline->buffers) buffer->half = same ? half_of(facts, buffer->copy) : -1;
     const char *fault =
         may && !same ? "they have not the same iterations to do" : fault_of_pairs(pipeline, dot);
     if (may && fault)
@@ -233,8 +228,7 @@ static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
 {
     const Pass *pass = pipeline->pass;
     MultiBuffers others = {0};
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        const MultiBuffer *buffer = &pipeline->buffers.data[i];
+    vec_each (buffer, &pipeline->buffers) {
         const int64_t bytes = type_bytes(operand(buffer->copy, tile)->type);
         if (is_by_tma(pipeline, buffer))
             vec_push(pass->arena, &others, *buffer);
@@ -242,21 +236,12 @@ static void leave_to_threads(Pipeline *pipeline, OpVec *loads)
             return;
     }
     if (!others.count || others.count == pipeline->buffers.count) return;
-    for (size_t i = 0; i < pipeline->buffers.count; i++) {
-        Op *copy = pipeline->buffers.data[i].copy;
-        if (is_by_tma(pipeline, &pipeline->buffers.data[i])) continue;
-        map_set(pass->arena, &pipeline->by_threads, copy, copy);
-        vec_push(pass->arena, loads, single_copy_by_threads(pass, copy));
+    vec_each (buffer, &pipeline->buffers) {
+        if (is_by_tma(pipeline, buffer)) continue;
+        map_add(pass->arena, &pipeline->by_threads, buffer->copy);
+        vec_push(pass->arena, loads, single_copy_by_threads(pass, buffer->copy));
     }
     pipeline->buffers = others;
-}
-
-static void take_back(const OpVec *loads)
-{
-    for (size_t i = 0; i < loads->count; i++) {
-        op_erase(loads->data[i]->next);
-        op_erase(loads->data[i]);
-    }
 }
 
 static void remark_fault(const Plan *plan, const char *fault)
@@ -286,7 +271,10 @@ static bool plan_products(Pipeline *pipeline, Plan *plan)
                             ? plan_make(plan, pipeline)
                             : "threads have too few registers for that, ptxas says";
     if (fault) {
-        take_back(&loads);
+        vec_each (load, &loads) {
+            op_erase((*load)->next); /* what stores it */
+            op_erase(*load);
+        }
         if (has_other_work(pipeline->loop)) remark_fault(plan, fault);
         *pipeline = given;
         return false;
@@ -308,8 +296,7 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
     if (dot_has_instruction(dot, pipeline->pass->target)) return "the product is not by wgmma";
     if (is_alone_by_registers(pipeline, dot))
         return "no other block multiplies while a thread begins the loads";
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        pipeline->buffers.data[i].is_plain = !has_k_in_rows(dot, &pipeline->buffers.data[i]);
+    vec_each (buffer, &pipeline->buffers) buffer->is_plain = !has_k_in_rows(dot, buffer);
     pipeline->by_tma = are_by_tma(pipeline);
     const char *fault = fault_of_fill(pipeline);
     if (fault) pipeline->by_tma = false;
@@ -424,7 +411,7 @@ static void use_one_channel(Pipeline *pipeline)
     pipeline->channels.count = 0;
     vec_push(pipeline->pass->arena, &pipeline->channels,
              ((Channel){.bytes = multi_buffer_bytes(pipeline)}));
-    for (size_t r = 0; r < pipeline->buffers.count; r++) pipeline->buffers.data[r].channel = 0;
+    vec_each (buffer, &pipeline->buffers) buffer->channel = 0;
 }
 
 /* Copies before the loop are those of a pipeline of one stage, by the same threads. */
@@ -444,9 +431,8 @@ static void plan_once(const Pipeline *pipeline)
 static void drop_gathered(Pipeline *pipeline)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (!pipeline->buffers.data[i].gather)
-            pipeline->buffers.data[kept++] = pipeline->buffers.data[i];
+    vec_each (buffer, &pipeline->buffers)
+        if (!buffer->gather) pipeline->buffers.data[kept++] = *buffer;
     pipeline->buffers.count = kept;
 }
 
@@ -473,8 +459,8 @@ static bool may_gather(const Pipeline *pipeline)
     const Op *dot = stages_dot(pipeline);
     if (dot) return dot_has_instruction(dot, pipeline->pass->target);
     if (!has_room_for_gathered(pipeline)) return false;
-    for (size_t i = 0; i < pipeline->buffers.count; i++)
-        if (!pipeline->buffers.data[i].gather) return false;
+    vec_each (buffer, &pipeline->buffers)
+        if (!buffer->gather) return false;
     return true;
 }
 

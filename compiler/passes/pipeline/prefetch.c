@@ -37,15 +37,6 @@ typedef struct Prefetch {
     int distance;          /* iterations ahead */
 } Prefetch;
 
-static void note_global_write(Op *op, void *context)
-{
-    Prefetch *prefetch = context;
-    const bool writes = op_has(op, STORES) || op->code == OP_tma_store;
-    const Value *memory = writes ? op_memory(op) : NULL;
-    if (memory && memory->type->kind == TYPE_VIEW)
-        written_note(&prefetch->written, prefetch->kernel->arena, memory);
-}
-
 static int64_t bytes_per_thread(const Type *type)
 {
     if (type->kind != TYPE_TILE) return REGISTER_BYTES;
@@ -74,15 +65,11 @@ static bool is_load(const Op *op, bool with_elements)
 }
 
 /* Products would wait for elements, and so would copies of rows that these tell. */
-static bool is_fed(const Op *op, const void *context)
-{
-    (void)context;
-    return op_is_own_copy(op) || op_has(op, DOT);
-}
-
 static bool waits_for_elements(const Region *body)
 {
-    return region_find(body, is_fed, NULL) != NULL;
+    region_each (op, body)
+        if (op_is_own_copy(op) || op_has(op, DOT)) return true;
+    return false;
 }
 
 static bool has_loads(const Region *body)
@@ -100,7 +87,7 @@ static int64_t prefetch_room(const Op *loop)
     for (int i = 0; i < loop->result_count; i++)
         if (loop->results[i].type->kind == TYPE_TILE)
             room -= bytes_per_thread(loop->results[i].type);
-    return room < COST_PREFETCH_BYTES ? room : COST_PREFETCH_BYTES;
+    return lesser_of(room, COST_PREFETCH_BYTES);
 }
 
 /* While it is being loaded: what comes in pieces smaller than a register has one for each, as may
@@ -116,7 +103,7 @@ static int64_t bytes_in_flight(Op *load)
     const int run = dim < 0 ? 1 : layout_register_run(layout, access.tile_dim[dim]);
     const int64_t bytes = bytes_per_thread(access.tile);
     const int64_t pieces = layout_registers(layout) / run * REGISTER_BYTES;
-    return bytes > pieces ? bytes : pieces;
+    return larger_of(bytes, pieces);
 }
 
 static void take_loads(Prefetch *prefetch, size_t count)
@@ -146,7 +133,12 @@ static Region *writers_of(Op *loop)
 static const char *collect_loads(Prefetch *prefetch)
 {
     prefetch->most = prefetch_room(prefetch->loop);
-    region_visit(writers_of(prefetch->loop), note_global_write, prefetch);
+    region_each (op, writers_of(prefetch->loop)) {
+        const bool writes = op_has(op, STORES) || op->code == OP_tma_store;
+        const Value *memory = writes ? op_memory(op) : NULL;
+        if (memory && memory->type->kind == TYPE_VIEW)
+            written_note(&prefetch->written, prefetch->kernel->arena, memory);
+    }
     if (prefetch->written.any) return "it writes global memory, which its loads may read";
     const bool with_elements = waits_for_elements(prefetch->loop->regions[0]);
     for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
@@ -239,13 +231,6 @@ static int registers_with(const Prefetch *prefetch, int distance)
     return (int)(held + flying) + COST_OTHER_REGISTERS_AHEAD;
 }
 
-static void add_bytes(Op *op, void *context)
-{
-    int64_t *bytes = context;
-    if (op->code == OP_load) *bytes += type_bytes(op->results[0].type);
-    if (op_has(op, COPY)) *bytes += type_bytes(operand(op, tile)->type);
-}
-
 /* What the warps of a multiprocessor do in so many iterations takes longer than a load from L2.
  * Where it is memory that an iteration takes its time by, copies and all, there are never too many
  * loads. */
@@ -257,7 +242,10 @@ static bool covers_loads(const Prefetch *prefetch, int distance)
     const int64_t blocks = cost_blocks_per_sm(target, all, registers_with(prefetch, distance), 0),
                   work = prefetch->ops * warps / target->partitions;
     int64_t bytes = 0;
-    region_visit(prefetch->loop->regions[0], add_bytes, &bytes);
+    region_each (op, prefetch->loop->regions[0]) {
+        if (op->code == OP_load) bytes += type_bytes(op->results[0].type);
+        if (op_has(op, COPY)) bytes += type_bytes(operand(op, tile)->type);
+    }
     return work > cost_cycles(target, UNIT_DRAM, bytes) &&
            blocks * work * distance >= cost_latency(target, UNIT_L2);
 }
@@ -357,11 +345,6 @@ static void check_made(const Prefetch *prefetch, const Op *load, Op *copy, bool 
     op_set_ints(copy, ATTR_bounds, rank, checks);
 }
 
-static bool is_made_in(const Op *loop, const Value *view)
-{
-    return view->op->parent == loop->regions[0];
-}
-
 /* The tile of iteration `ahead`, before the loop. */
 static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
 {
@@ -372,7 +355,7 @@ static Value *load_first(const Prefetch *prefetch, const Op *load, int ahead)
     map_set(prefetch->kernel->arena, &map, loop->regions[0]->arguments[0], index);
     Value *tile = copy_load(&builder, load, loop->regions[0], &map);
     if (loop_trips(loop) == 0) {
-        const bool made = is_made_in(loop, op_memory(load)),
+        const bool made = op_memory(load)->op->parent == loop->regions[0],
                    guarded = may_guard(op_memory(load)) && (ahead > 0 || made) &&
                              (made || ending_dim(prefetch, load) < 0);
         builder = builder_before(tile->op);
@@ -411,10 +394,9 @@ static int choose_unrolling(const Prefetch *prefetch)
 static void carry_loads(Prefetch *prefetch)
 {
     VEC(Value *) first = {0};
-    for (size_t i = 0; i < prefetch->loads.count; i++)
+    vec_each (load, &prefetch->loads)
         for (int ahead = 0; ahead < prefetch->distance; ahead++)
-            vec_push(prefetch->kernel->arena, &first,
-                     load_first(prefetch, prefetch->loads.data[i], ahead));
+            vec_push(prefetch->kernel->arena, &first, load_first(prefetch, *load, ahead));
     prefetch->loop = loop_carry(prefetch->loop, (int)first.count, first.data);
     const int rounds = choose_unrolling(prefetch);
     if (rounds > 1 && !op_attr(prefetch->loop, ATTR_unroll))
@@ -440,8 +422,7 @@ static void advance_queue(const Prefetch *prefetch, Op *load, Value *next, Map *
 static bool guards(const Prefetch *prefetch)
 {
     bool all = prefetch->distance > 1 && loop_trips(prefetch->loop) == 0;
-    for (size_t i = 0; i < prefetch->loads.count; i++)
-        all &= may_guard(op_memory(prefetch->loads.data[i]));
+    vec_each (load, &prefetch->loads) all &= may_guard(op_memory(*load));
     return all;
 }
 
@@ -488,7 +469,7 @@ static void load_next(const Prefetch *prefetch)
         advance_queue(prefetch, load, tile, &tiles);
     }
     region_replace(body, &tiles);
-    for (size_t i = 0; i < prefetch->loads.count; i++) op_erase(prefetch->loads.data[i]);
+    vec_each (load, &prefetch->loads) op_erase(*load);
 }
 
 /* A gather has zeros itself where its condition does not hold. */
