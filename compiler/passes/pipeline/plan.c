@@ -71,19 +71,16 @@ static bool waits_for_product(const Plan *plan, const Op *dot, int operand)
     return !(operand == 2 && value->op && value->op->code == OP_dot) && is_derived(plan, value);
 }
 
-/* By a product that reads what it leaves in memory, for a stage. */
-static bool is_waited_for(const Plan *plan, const Op *before)
-{
-    return map_has(&plan->derived, before) || (plan->hands_over && before->code == OP_shared_store);
-}
-
 /* What stands before it in the text and touches the same memory is not done after it. */
 static int stage_by_memory(const Plan *plan, const Op *op)
 {
     int stage = 0;
     vec_each (before, &plan->steps) {
         if (before->stage < stage || !plan_conflicts(before->op, op)) continue;
-        const bool waits = op->code == OP_dot && is_waited_for(plan, before->op);
+        /* a product waits a stage for what others make, or threads store, of what it reads */
+        const bool waits =
+            op->code == OP_dot && (map_has(&plan->derived, before->op) ||
+                                   (plan->hands_over && before->op->code == OP_shared_store));
         stage = before->stage + waits > stage ? before->stage + waits : stage;
     }
     return stage;
@@ -98,12 +95,6 @@ static int stage_of(const Plan *plan, const Op *op)
         if (own > stage) stage = own;
     }
     return stage;
-}
-
-static bool has_step(const Plan *plan, const Op *op)
-{
-    return op->code != OP_copy && op->code != OP_yield && op->code != OP_shared_alloc &&
-           !plan_is_remade(plan, op);
 }
 
 static bool has_conflicts(const Plan *plan, const Op *op)
@@ -144,7 +135,9 @@ static void find_steps(Plan *plan, bool hands_over)
     plan->steps.count = 0;
     for (Op *op = body_of(plan)->first; op; op = op_next(op)) {
         find_derived(plan, op);
-        if (!has_step(plan, op)) continue;
+        if (op->code == OP_copy || op->code == OP_yield || op->code == OP_shared_alloc ||
+            plan_is_remade(plan, op))
+            continue;
         const Step step = {op, stage_of(plan, op)};
         vec_push(plan->arena, &plan->steps, step);
         map_set_number(plan->arena, &plan->stages, op, step.stage);

@@ -46,6 +46,7 @@ static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op 
 
 /* ---- which tiles ---- */
 
+/* What cannot be computed iterations ahead; loads of memory that stays as it is can. */
 static ValueAnswer is_unforeseen(const Value *value, void *context)
 {
     const Pipeline *pipeline = context;
@@ -53,12 +54,6 @@ static ValueAnswer is_unforeseen(const Value *value, void *context)
     return op && op->parent == pipeline->loop->regions[0] && is_steady_load(pipeline->pass, op)
                ? VALUE_OPERANDS
                : loop_is_unforeseen(pipeline->loop, value);
-}
-
-/* Whether it can be computed iterations ahead, loads of memory that stays as it is included. */
-static bool foresees(const Pipeline *pipeline, const Value *value)
-{
-    return !value_finds(value, is_unforeseen, (Pipeline *)(uintptr_t)pipeline);
 }
 
 static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
@@ -70,7 +65,8 @@ static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
     if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
         return "so many of these tiles are more than one tile may hold";
     for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile) && !foresees(pipeline, copy->operands[i]))
+        if (i != operand_index(copy, tile) &&
+            value_finds(copy->operands[i], is_unforeseen, (Pipeline *)(uintptr_t)pipeline))
             return "where it copies from is not known before the iteration";
     return NULL;
 }

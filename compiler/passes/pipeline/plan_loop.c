@@ -174,13 +174,6 @@ static int half_of(FactTable *facts, Op *copy)
     return find_half(access.tile);
 }
 
-/* Both copy the same iterations: what one begins the other waits for. */
-static bool has_same_iterations(const Op *loop)
-{
-    return !differs_along_x(operand(loop, begin)) && !differs_along_x(operand(loop, end)) &&
-           !differs_along_x(operand(loop, step));
-}
-
 /* NULL, or why blocks do not copy together. */
 static const char *fault_of_pairs(const Pipeline *pipeline, const Op *dot)
 {
@@ -200,7 +193,8 @@ static void find_pairs(Pipeline *pipeline, const Op *dot)
 {
     FactTable *facts = analysis_ranges(pipeline->pass->context);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST);
-    const bool same = may && has_same_iterations(pipeline->loop);
+    bool same = may; /* iterations: what one begins the other waits for */
+    for (int i = 0; i < 3; i++) same = same && !differs_along_x(pipeline->loop->operands[i]);
     vec_each (buffer, &pipeline->buffers) buffer->half = same ? half_of(facts, buffer->copy) : -1;
     const char *fault =
         may && !same ? "they have not the same iterations to do" : fault_of_pairs(pipeline, dot);

@@ -116,41 +116,34 @@ static void take_loads(Prefetch *prefetch, size_t count)
     }
 }
 
-/* Not all fit: the first ones do, in the registers that they take while they are loaded. */
-static void take_first(Prefetch *prefetch)
-{
-    while (prefetch->loads.count && prefetch->flying > prefetch->most)
-        take_loads(prefetch, prefetch->loads.count - 1);
-}
-
-/* Who may write what the loop reads while it runs: beside a group of threads the others are. */
-static Region *writers_of(Op *loop)
-{
-    return op_is_of_block(loop) ? loop->regions[0] : launch_region(op_enclosing(loop, OP_launch));
-}
-
 /* NULL, or why nothing is loaded ahead. */
 static const char *collect_loads(Prefetch *prefetch)
 {
-    prefetch->most = prefetch_room(prefetch->loop);
-    region_each (op, writers_of(prefetch->loop)) {
+    Op *loop = prefetch->loop;
+    /* beside a group of threads the others may write what it reads while it runs */
+    const Region *writers =
+        op_is_of_block(loop) ? loop->regions[0] : launch_region(op_enclosing(loop, OP_launch));
+    prefetch->most = prefetch_room(loop);
+    region_each (op, writers) {
         const bool writes = op_has(op, STORES) || op->code == OP_tma_store;
         const Value *memory = writes ? op_memory(op) : NULL;
         if (memory && memory->type->kind == TYPE_VIEW)
             written_note(&prefetch->written, prefetch->kernel->arena, memory);
     }
     if (prefetch->written.any) return "it writes global memory, which its loads may read";
-    const bool with_elements = waits_for_elements(prefetch->loop->regions[0]);
-    for (Op *op = prefetch->loop->regions[0]->first; op; op = op_next(op))
+    const bool with_elements = waits_for_elements(loop->regions[0]);
+    for (Op *op = loop->regions[0]->first; op; op = op_next(op))
         if (is_load(op, with_elements) && !written_has(&prefetch->written, op_memory(op)) &&
-            loop_foresees_operands(prefetch->loop, op))
+            loop_foresees_operands(loop, op))
             vec_push(prefetch->kernel->arena, &prefetch->loads, op);
     if (!prefetch->loads.count)
         return "it writes what they read, or where that is is not known before the iteration";
     take_loads(prefetch, prefetch->loads.count);
     const bool in_pieces = prefetch->flying > prefetch->bytes; /* ptxas says whether they fit */
     if (in_pieces) prefetch->kernel->uses |= MAY_HOLD;
-    if (prefetch->bytes > prefetch->most) take_first(prefetch);
+    const bool all_fit = prefetch->bytes <= prefetch->most; /* else the first ones, in flight */
+    while (!all_fit && prefetch->loads.count && prefetch->flying > prefetch->most)
+        take_loads(prefetch, prefetch->loads.count - 1);
     if (in_pieces && !target_has(prefetch->target, MAY_HOLD)) take_loads(prefetch, 0);
     return prefetch->loads.count ? NULL : "a thread has no registers left for them";
 }

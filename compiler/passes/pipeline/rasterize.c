@@ -71,13 +71,6 @@ static void look_at_loop(Op *loop, Traits *traits)
         if (block_trend_of_trips(loop, dim) == TREND_RISES) traits->rises = dim;
 }
 
-/* The dimension along which blocks follow each other: they share what is copied by the other one,
- * and the most of it; but along x where two may copy together. */
-static int axis_of(const Traits *traits)
-{
-    return traits->bytes[0] > traits->bytes[1] && !traits->splits ? 1 : 0;
-}
-
 /* Columns of a group, even: blocks that run at a time read as much of one operand as of the other.
  */
 static int64_t most_columns(const Traits *traits, int axis)
@@ -135,7 +128,9 @@ static const char *rasterize_launch(Kernel *kernel, Op *launch, const Traits *tr
     Value *indices[2];
     Op *rest = launch_region(launch)->first;
     Builder builder = builder_before(rest);
-    const int axis = axis_of(traits);
+    /* blocks that follow each other along it share what is copied by the other one, and the most of
+     * it; but along x where two may copy together */
+    const int axis = traits->bytes[0] > traits->bytes[1] && !traits->splits ? 1 : 0;
     const int64_t most = most_columns(traits, axis);
     int64_t width;
     if (value_constant(operand(launch, x), &width) && width <= most_columns(traits, 0))

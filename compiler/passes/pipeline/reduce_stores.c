@@ -7,11 +7,6 @@
 #include "passes/analysis/access.h"
 #include "passes/pass.h"
 
-static bool can_add(DType dtype)
-{
-    return dtype == DTYPE_f16 || dtype == DTYPE_bf16 || dtype == DTYPE_f32;
-}
-
 static Op *load_before(const Op *store)
 {
     for (Op *op = store->previous; op; op = op->previous)
@@ -35,8 +30,9 @@ bool pass_reduce_stores(Kernel *kernel, PassContext *context)
 {
     (void)context;
     region_each_of (store, kernel->host, OP_store) {
+        const DType dtype = operand(store, view)->type->dtype;
         const bool adds = op_attr(store, ATTR_tma) && op_attr(store, ATTR_added) &&
-                          can_add(operand(store, view)->type->dtype);
+                          (dtype == DTYPE_f16 || dtype == DTYPE_bf16 || dtype == DTYPE_f32);
         Op *load = adds ? load_before(store) : NULL;
         if (!load) continue;
         drop(load);

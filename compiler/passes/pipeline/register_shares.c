@@ -14,13 +14,6 @@
 
 enum { MOST_REGISTERS = 240 };
 
-/* What a thread begins with. */
-static int first_share(const Target *target, int threads)
-{
-    const int unit = target->register_unit, even = target->registers / threads / unit * unit;
-    return even < MOST_REGISTERS ? even : MOST_REGISTERS;
-}
-
 /* Of whole warpgroups, and reached once by all of their threads. */
 static bool is_of_groups(const Op *op)
 {
@@ -47,7 +40,8 @@ static bool are_apart(const OpVec *ops)
 
 static bool can_be_kept(const OpVec *ops, const Target *target, int threads)
 {
-    const int first = first_share(target, threads);
+    const int unit = target->register_unit, /* what a thread begins with: */
+        first = (int)lesser_of(target->registers / threads / unit * unit, MOST_REGISTERS);
     int64_t covered = 0, registers = 0;
     if (!target_has(target, HAS_WGMMA) || !are_apart(ops)) return false;
     vec_each (op, ops) {

@@ -64,13 +64,6 @@ static const Value *tile_used(const Op *op, int operand)
     return value->type->kind == TYPE_SHARED ? &shared_root(value)->results[0] : value;
 }
 
-/* A copy that the author waits for, somewhere, or a store by TMA, which the end of the block waits
- * for, if nobody does before. */
-static bool is_left_open(const Op *op)
-{
-    return (op_begins_copy(op) && !op_attr(op, ATTR_stages)) || op->code == OP_tma_store;
-}
-
 /* Other blocks of the cluster use its tiles, when these may not: whose those are stays so. */
 static bool is_between_blocks(const Op *op)
 {
@@ -84,6 +77,10 @@ static bool is_between_blocks(const Op *op)
  */
 static void note_uses(Lives *lives, const Op *op, int now)
 {
+    /* a copy that the author waits for, somewhere, or a store by TMA, which the end of the block
+     * waits for, if nobody does before */
+    const bool is_left_open =
+        (op_begins_copy(op) && !op_attr(op, ATTR_stages)) || op->code == OP_tma_store;
     for (int i = 0; i < op->operand_count; i++) {
         Life *life = life_of(lives, tile_used(op, i));
         if (!life) continue;
@@ -91,7 +88,7 @@ static void note_uses(Lives *lives, const Op *op, int now)
         if (is_between_blocks(op) || op_has(op, INITS))
             extend(life, 0, INT_MAX);
         else
-            extend(life, now, is_left_open(op) ? INT_MAX : now);
+            extend(life, now, is_left_open ? INT_MAX : now);
         if (!op_begins_copy(op) || life->is_filled) continue;
         life->is_filled = true;
         life->is_staged = op_attr(op, ATTR_stages) != NULL;
@@ -202,13 +199,6 @@ typedef struct Moment {
     int now, used;
 } Moment;
 
-static void note_moment(Lives *lives, Op *op, int now)
-{
-    Moment *moment = arena_new_of(lives->arena, Moment);
-    *moment = (Moment){now, now};
-    op->scratch = moment;
-}
-
 static int moment_used(const OpUse *use, const Region *region)
 {
     const Op *op = use->op;
@@ -259,7 +249,10 @@ static void walk_lives(Lives *lives, Region *region)
     Run run = {0};
     for (Op *op = region->first; op; op = op_next(op)) {
         const int start = lives->clock++, known = (int)lives->items.count;
-        if (lives->until_stored) note_moment(lives, op, start);
+        if (lives->until_stored) {
+            op->scratch = arena_new_of(lives->arena, Moment);
+            *(Moment *)op->scratch = (Moment){start, start};
+        }
         if (is_group(op)) {
             walk_group(lives, &run, op, start);
             continue;
@@ -336,17 +329,13 @@ static Life **in_order(const Lives *lives, int (*compare)(const void *, const vo
     return order;
 }
 
-/* What no tile that is born now, or later, can meet. */
-static bool is_over(const Life *life, int now)
-{
-    return life->first < 0 || (!life->run && life->last < now);
-}
-
+/* Those that no tile which is born now, or later, can meet. */
 static size_t drop_over(Life **alive, size_t count, int now)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (!is_over(alive[i], now)) alive[kept++] = alive[i];
+        if (alive[i]->first >= 0 && (alive[i]->run || alive[i]->last >= now))
+            alive[kept++] = alive[i];
     return kept;
 }
 

@@ -74,12 +74,6 @@ static bool follow_loop(Open *open, Op *loop, int index, int64_t groups)
            follow(open, &loop->results[index], loop->next, groups);
 }
 
-/* Out of a branch, whose other arm may give another sum: who waits for either waits for both. */
-static bool follow_branch(Open *open, Op *branch, int index, int64_t groups)
-{
-    return index >= 0 && follow(open, &branch->results[index], branch->next, groups);
-}
-
 /* The op that is the first to use the sum. */
 static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
 {
@@ -88,10 +82,11 @@ static bool follow_use(Open *open, Op *op, Value *sum, int64_t groups)
     Op *around = op->parent->parent;
     if (op->code == OP_for && !uses_inside(op, sum))
         return follow_loop(open, op, carried_as(op, BOUNDS, sum), groups);
-    if (op->code != OP_yield) return false;
-    if (around->code == OP_if && !is_group(around))
-        return follow_branch(open, around, carried_as(op, 0, sum), groups);
-    return around->code == OP_for && follow_loop(open, around, carried_as(op, 0, sum), groups);
+    const int index = op->code == OP_yield ? carried_as(op, 0, sum) : -1;
+    /* another arm may give another sum: who waits for either waits for both */
+    if (index >= 0 && around->code == OP_if && !is_group(around))
+        return follow(open, &around->results[index], around->next, groups);
+    return index >= 0 && around->code == OP_for && follow_loop(open, around, index, groups);
 }
 
 /* How many groups of products are begun there at least. */

@@ -71,11 +71,6 @@ static bool is_done_once(const Op *op)
     return op_is_element(op) && op_int(op, ATTR_once, 0);
 }
 
-static bool is_plain_shared(const Op *op)
-{
-    return (op->code == OP_shared_load || op->code == OP_shared_store) && op->attr_count == 0;
-}
-
 static const Type *registers_of(const Op *op)
 {
     return op->code == OP_shared_load ? op->results[0].type : operand(op, value)->type;
@@ -90,7 +85,7 @@ static bool are_ordered_alike(const Op *a, const Op *b)
 
 static Op *alike(const Sync *sync, Op *op)
 {
-    if (is_plain_shared(op))
+    if ((op->code == OP_shared_load || op->code == OP_shared_store) && !op->attr_count)
         return first_alike(sync, &sync->table->alike, operand(op, tile), are_ordered_alike, op);
     if (is_done_once(op))
         return first_alike(sync, &sync->table->alike, operand(op, memory), are_ordered_alike, op);

@@ -665,21 +665,15 @@ static void find_all_shown(const Sync *sync, Op *launch)
     region_each (op, launch_region(launch)) find_shown(&found, op);
 }
 
-/* The launch is walked from its start, which says whether its barriers are enough. */
-static bool is_ordered(const Sync *sync, Op *launch)
-{
-    bool hit = false;
-    walk_launch(dry_walk(sync, &hit, (ThreadGroup){0}), launch);
-    return !hit;
-}
-
 /* What was put before an access in a loop may do for those before it, too, in the next iteration;
  * so may the author's own. */
 static void drop_idle_barriers(Sync sync, Op *launch)
 {
     for (size_t i = 0; i < sync.inserted->count && sync.inserted->count <= MOST_TRIED; i++) {
+        bool hit = false; /* without it, in a walk from the launch's start */
         sync.ignored = sync.inserted->data[i];
-        if (is_ordered(&sync, launch)) op_erase(sync.inserted->data[i]);
+        walk_launch(dry_walk(&sync, &hit, (ThreadGroup){0}), launch);
+        if (!hit) op_erase(sync.inserted->data[i]);
     }
 }
 

@@ -97,11 +97,6 @@ typedef struct Runs {
     int64_t first, length, stride;
 } Runs;
 
-static bool is_power(int64_t number)
-{
-    return number > 0 && (number & (number - 1)) == 0;
-}
-
 static bool find_runs(const Group *group, Runs *out)
 {
     const Element *elements = group->elements.data;
@@ -110,7 +105,8 @@ static bool find_runs(const Group *group, Runs *out)
     while (length < count && elements[length].at == first + length) length++;
     const int64_t stride = length < count ? elements[length].at - first : length;
     *out = (Runs){first, length, stride};
-    if (length < count && (!is_power(stride) || count % length)) return false;
+    const bool is_power = stride > 0 && (stride & (stride - 1)) == 0; /* of two */
+    if (length < count && (!is_power || count % length)) return false;
     for (int64_t i = 0; i < count; i++)
         if (elements[i].at != first + i / length * stride + i % length) return false;
     return true;

@@ -49,13 +49,6 @@ static bool is_outside(const Op *loop, const Value *value)
     return !region_holds(loop->regions[0], value_home(value));
 }
 
-static bool cannot_wrap(FactTable *facts, const Value *index)
-{
-    const DType dtype = index->type->dtype;
-    const Facts at = facts_of(facts, index);
-    return dtype == DTYPE_i32 && at.low > INT32_MIN && at.high < INT32_MAX;
-}
-
 /* A comparison that, once it is false, stays so. */
 static bool read_limit(FactTable *facts, const Op *compare, Limit *out)
 {
@@ -73,7 +66,9 @@ static bool read_limit(FactTable *facts, const Op *compare, Limit *out)
         slope > INT32_MAX / step)
         return false;
     out->step = slope * step;
-    return loop_foresees(out->loop, out->index) && cannot_wrap(facts, out->index);
+    const Facts at = facts_of(facts, out->index); /* it cannot wrap */
+    return loop_foresees(out->loop, out->index) && out->index->type->dtype == DTYPE_i32 &&
+           at.low > INT32_MIN && at.high < INT32_MAX;
 }
 
 static Value *wide(Builder *at, Value *value)

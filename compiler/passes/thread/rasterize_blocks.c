@@ -22,12 +22,6 @@ static Value *find_extent(Builder *at, const Op *launch, int dim)
                : build_of_grid(at, OP_grid_dim, dim);
 }
 
-static bool has_one_panel(const Value *extent, int64_t panel)
-{
-    int64_t number;
-    return value_constant(extent, &number) && number <= panel;
-}
-
 /* along: the dimension that a panel is long in; the other one is what it has `panel` of. */
 static void find_indices(Builder *at, const Op *launch, int64_t panel, int along, Value *indices[2])
 {
@@ -36,9 +30,10 @@ static void find_indices(Builder *at, const Op *launch, int64_t panel, int along
     Value *number_in_grid = build2(at, OP_add, build2(at, OP_mul, index[1], extent[0]), index[0]);
     Value *length = extent[along], *rows = build_const(at, DTYPE_i32, panel);
     Value *blocks = build2(at, OP_mul, length, rows);
-    Value *which = has_one_panel(extent[1 - along], panel)
-                       ? build_const(at, DTYPE_i32, 0)
-                       : build2(at, OP_div, number_in_grid, blocks);
+    int64_t across_all;
+    const bool one_panel = value_constant(extent[1 - along], &across_all) && across_all <= panel;
+    Value *which =
+        one_panel ? build_const(at, DTYPE_i32, 0) : build2(at, OP_div, number_in_grid, blocks);
     Value *inside = build2(at, OP_sub, number_in_grid, build2(at, OP_mul, which, blocks));
     Value *first = build2(at, OP_mul, which, rows);
     Value *height = build2(at, OP_min, build2(at, OP_sub, extent[1 - along], first), rows);

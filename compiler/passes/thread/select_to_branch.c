@@ -90,8 +90,7 @@ static int choose_moves(SelectToBranch *rare)
 
 static void forget_moves(SelectToBranch *rare)
 {
-    for (size_t i = 0; i < rare->found.count; i++)
-        part_of(rare->found.data[i])->within = part_of(rare->found.data[i])->element = 0;
+    vec_each (op, &rare->found) part_of(*op)->within = part_of(*op)->element = 0;
     rare->found.count = rare->moves.count = 0;
 }
 

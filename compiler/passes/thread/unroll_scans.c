@@ -163,12 +163,6 @@ static void note_loads(Scan *scan, Loads *loads)
                              .reach = reach_of(scan, op)}));
 }
 
-static void note_made(const Loads *loads, const Op *op, int64_t ahead, Op *made)
-{
-    for (size_t i = 0; i < loads->count; i++)
-        if (loads->data[i].op == op) loads->data[i].made[ahead] = made;
-}
-
 static void join_loads(FactTable *facts, Op *const *loads, int count)
 {
     Kernel *kernel = loads[0]->parent->kernel;
@@ -252,7 +246,9 @@ static void copy_op(const Scan *scan, Builder *at, const Op *op, int64_t ahead, 
         }
         map_set(arena, map, op->results, made);
     } else {
-        note_made(loads, op, ahead, op_clone(at, op, map));
+        Op *made = op_clone(at, op, map);
+        vec_each (load, loads)
+            if (load->op == op) load->made[ahead] = made;
     }
 }
 
