@@ -4,10 +4,11 @@ cd "$TMP"
 python3 - <<'END'
 import numpy
 import torch
+import types
 from tilec import arrays, device
 
 made = {}
-torch.empty = lambda shape, dtype, device: made.update(shape=shape, dtype=dtype, device=device)
+torch.empty = lambda shape, dtype, device: made.update(shape=shape, dtype=dtype, device=device) or types.SimpleNamespace()
 for is_emulator in (True, False):
     device.is_emulator = lambda: is_emulator
     arrays.empty_like(None, arrays.CODES["float32"], (2, 3))
