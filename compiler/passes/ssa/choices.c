@@ -23,7 +23,7 @@
 
 enum {
     DEEPEST = 12, /* comparisons of a mask */
-    USES = 64     /* that are looked at from one choice to the others */
+    USES = 50     /* that are looked at from one choice to the others */
 };
 
 /* ---- of a first iteration ---- */

@@ -81,7 +81,7 @@ static Value *narrowed_constant(Builder *builder, const Op *op, DType dtype)
 static Value *narrowed_choice(Builder *builder, const Op *op, const Type *type, int depth)
 {
     const int first = op->code == OP_select;
-    Value *operands[3] = {op->operands[0]};
+    Value *operands[3] = {first ? operand(op, condition) : NULL};
     for (int i = first; i < op->operand_count; i++)
         if (!(operands[i] = narrowed(builder, op->operands[i], type, depth - 1))) return NULL;
     Op *made = build_op(builder, op->code, op->operand_count, operands, 1, &type);
