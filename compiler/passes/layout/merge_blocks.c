@@ -29,8 +29,9 @@ typedef struct Merge {
     Arena *arena;
     Op *launch;
     Op *dot;
-    int axis; /* of the grid */
-    Map dims; /* values of tiles -> the dimension, as above */
+    int axis;  /* of the grid */
+    Map dims;  /* values of tiles -> the dimension, as above */
+    Map steps; /* numbers -> their BlockStep */
     bool changed, possible;
 } Merge;
 
@@ -70,35 +71,52 @@ static bool knows_block(Merge *merge, const Value *value)
     return value_finds(value, is_index, merge);
 }
 
-/* What the number grows by from block to block; false: not by the same each time. */
-static bool step_of(Merge *merge, const Value *value, int64_t *step)
+/* What a number grows by from block to block, if it is by the same each time. */
+typedef struct BlockStep {
+    int64_t step;
+    bool known;
+} BlockStep;
+
+static const BlockStep *step_of(Merge *merge, const Value *value);
+
+static BlockStep find_step(Merge *merge, const Value *value)
 {
-    int64_t other, factor;
-    *step = 0;
-    if (!knows_block(merge, value)) return true;
+    BlockStep found = {0, true};
+    int64_t factor;
+    if (!knows_block(merge, value)) return found;
     const Op *op = value->op;
-    if (op->code == OP_block_idx) {
-        *step = 1;
-        return true;
-    }
-    if (op->code == OP_cast) return step_of(merge, operand(op, a), step);
-    if (op->code == OP_mul && value_constant(operand(op, b), &factor))
-        return step_of(merge, operand(op, a), &other) &&
-               !__builtin_mul_overflow(other, factor, step);
-    if (op->code == OP_add)
-        return step_of(merge, operand(op, a), step) && step_of(merge, operand(op, b), &other) &&
-               !__builtin_add_overflow(other, *step, step);
-    return false;
+    if (op->code == OP_block_idx) return (BlockStep){1, true};
+    if (op->code == OP_cast) return *step_of(merge, operand(op, a));
+    if (op->code != OP_add && (op->code != OP_mul || !value_constant(operand(op, b), &factor)))
+        return (BlockStep){0, false};
+    const BlockStep *a = step_of(merge, operand(op, a)), *b = step_of(merge, operand(op, b));
+    const bool overflows = op->code == OP_add
+                               ? __builtin_add_overflow(a->step, b->step, &found.step)
+                               : __builtin_mul_overflow(a->step, factor, &found.step);
+    found.known = a->known && b->known && !overflows;
+    return found;
+}
+
+/* Each is found once, however many are made of it. */
+static const BlockStep *step_of(Merge *merge, const Value *value)
+{
+    BlockStep *step = map_get(&merge->steps, value);
+    if (step) return step;
+    step = arena_new_of(merge->arena, BlockStep);
+    *step = find_step(merge, value);
+    map_set(merge->arena, &merge->steps, value, step);
+    return step;
 }
 
 static int dim_of_access(Merge *merge, const Access *access)
 {
     int dim = NONE;
     for (int d = 0; d < access->rank; d++) {
-        int64_t step;
-        if (!step_of(merge, access->offsets[d], &step)) return UNKNOWN;
-        if (!step) continue;
-        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step) return UNKNOWN;
+        const BlockStep *step = step_of(merge, access->offsets[d]);
+        if (!step->known) return UNKNOWN;
+        if (!step->step) continue;
+        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step->step)
+            return UNKNOWN;
         dim = FIRST + access->tile_dim[d];
     }
     return dim;
@@ -349,7 +367,7 @@ static bool has_plain_launch(const Op *launch)
 
 static bool can_merge(Merge *merge)
 {
-    merge->dims = (Map){0};
+    merge->dims = merge->steps = (Map){0};
     merge->dot = NULL;
     merge->possible = merge->changed = true;
     while (merge->possible && merge->changed) {
