@@ -59,14 +59,17 @@ bool quirk_is_large(LLVMModuleRef module)
     return sums || count > MANY_INSTRUCTIONS || blocks > MANY_BLOCKS;
 }
 
-/* Phis come first in a block, so they go along. */
-static void move_instructions(LLVMBuilderRef builder, LLVMBasicBlockRef from, size_t count)
+/* Phis come first in a block, and all go along, as they are of those who come to it. */
+static size_t move_instructions(LLVMBuilderRef builder, LLVMBasicBlockRef from, size_t least)
 {
-    while (count-- > 0) {
-        LLVMValueRef instruction = LLVMGetFirstInstruction(from);
+    size_t count = 0;
+    LLVMValueRef instruction = LLVMGetFirstInstruction(from);
+    for (; count < least || LLVMIsAPHINode(instruction);
+         count++, instruction = LLVMGetFirstInstruction(from)) {
         LLVMInstructionRemoveFromParent(instruction);
         LLVMInsertIntoBuilder(builder, instruction);
     }
+    return count;
 }
 
 /* Those who go to the one block go to the other. */
@@ -93,10 +96,10 @@ static size_t block_size(LLVMBasicBlockRef block)
 static void cut_block(LLVMBuilderRef builder, LLVMBasicBlockRef block)
 {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block)));
-    for (size_t left = block_size(block); left > 2 * QUIRK_BLOCK; left -= QUIRK_BLOCK) {
+    for (size_t left = block_size(block); left > 2 * QUIRK_BLOCK;) {
         LLVMBasicBlockRef front = LLVMInsertBasicBlockInContext(context, block, "");
         LLVMPositionBuilderAtEnd(builder, front);
-        move_instructions(builder, block, QUIRK_BLOCK);
+        left -= move_instructions(builder, block, QUIRK_BLOCK);
         redirect(block, front);
         LLVMBuildBr(builder, block);
     }
