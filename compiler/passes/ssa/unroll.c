@@ -38,10 +38,11 @@ typedef bool Fits(const Op *op);
 typedef struct Unroll {
     Kernel *kernel;
     Arena *arena;
-    Map wanted;      /* Op -> itself: loops that are to be unrolled */
-    OpVec outermost; /* of these, those that are in no other */
-    Map folded;      /* Op -> itself: choices by what is known once loops are unrolled */
-    int64_t left;    /* ops that may yet be made, in parts of FOLDED */
+    Map wanted;           /* Op -> itself: loops that are to be unrolled */
+    OpVec outermost;      /* of these, those that are in no other */
+    Map folded;           /* Op -> itself: choices by what is known once loops are unrolled */
+    int64_t left;         /* ops that may yet be made, in parts of FOLDED */
+    bool counts_elements; /* rather than where they are */
 } Unroll;
 
 /* ---- copies of register tiles ---- */
@@ -213,13 +214,19 @@ static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
     return true;
 }
 
-/* Ops of a thread, as good as one may tell before layouts. Splats and coordinates are none, and
- * what is computed of indices, or a mask, is the same for most of a thread's elements. */
+/* Splats and coordinates are nothing, and what is computed of indices, or a mask, is the same for
+ * most of a thread's elements. */
+static bool is_of_places(const Op *op)
+{
+    const Type *type = op->result_count ? op->results[0].type : NULL;
+    return op_has(op, REMAT) ||
+           (type && op_has(op, ELEM) && (type->dtype == DTYPE_i32 || type->dtype == DTYPE_b1));
+}
+
+/* Ops of a thread, as good as one may tell before layouts. */
 static int64_t thread_ops(const Op *op)
 {
     const Type *type = op->result_count ? op->results[0].type : NULL;
-    if (op_has(op, REMAT)) return 0;
-    if (type && op_has(op, ELEM) && (type->dtype == DTYPE_i32 || type->dtype == DTYPE_b1)) return 1;
     const int64_t each =
         type && type->kind == TYPE_TILE ? type_elements(type) / op_threads(op).count : 1;
     return each > 1 ? each : 1;
@@ -230,7 +237,9 @@ static bool count_region(Unroll *unroll, const Region *region, Map *known)
 {
     for (const Op *op = region->first; op; op = op_next(op)) {
         if (op->code != OP_const)
-            unroll->left -= map_has(&unroll->folded, op) ? 1 : FOLDED * thread_ops(op);
+            unroll->left -= map_has(&unroll->folded, op)                  ? 1
+                            : unroll->counts_elements && is_of_places(op) ? FOLDED
+                                                                          : FOLDED * thread_ops(op);
         if (unroll->left < 0) return false;
         if (map_has(&unroll->wanted, op)) {
             if (!count_loop(unroll, op, known)) return false;
@@ -432,7 +441,10 @@ static void look_at_loads(Op *op, void *context)
     if (trips < 2 || loaded.apart || !loaded.finds || loaded.bytes == 0 ||
         loaded.bytes * trips > COST_UNROLL_LOADED_BYTES)
         return;
-    if (are_short(unroll, &loaded.loops, COST_UNROLL_LOAD_OPS)) want(unroll, &loaded.loops);
+    unroll->counts_elements = true;
+    const bool is_short = are_short(unroll, &loaded.loops, COST_UNROLL_LOAD_OPS);
+    unroll->counts_elements = false;
+    if (is_short) want(unroll, &loaded.loops);
 }
 
 /* ---- unrolling ---- */
