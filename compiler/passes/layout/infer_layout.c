@@ -361,7 +361,7 @@ static void choose_dot_operands(Classes *classes)
 
 typedef struct WeighedAccess {
     size_t index; /* in the text */
-    int64_t weight;
+    int64_t weight, elements;
     Op *op; /* NULL: weighed for something else */
 } WeighedAccess;
 
@@ -373,14 +373,33 @@ static int64_t access_weight(const Op *op)
     return type_elements(accessed_value(op)->type) * (op->code == OP_load ? OF_LOAD : 1);
 }
 
-/* Sums that are added in memory before all else, as each part of a sector is one more of what L2
- * does one after the other; gathers of neighbours as loads, and of single elements, which have
- * little to lose, as stores. */
-static int64_t scattered_weight(const Classes *classes, Op *op)
+static int loops_around(const Op *op)
+{
+    int count = 0;
+    for (; op; op = op->parent ? op->parent->parent : NULL) count += op_has(op, LOOP);
+    return count;
+}
+
+/* Of what is loaded. */
+static int deepest_load(const Classes *classes)
+{
+    int deepest = 0;
+    for (size_t i = 0; i < classes->accesses.count; i++) {
+        const Op *op = classes->accesses.data[i];
+        const int depth = op->code == OP_load ? loops_around(op) : 0;
+        if (depth > deepest) deepest = depth;
+    }
+    return deepest;
+}
+
+/* Sums that are added in memory, as often as anything is loaded, before all else, as each part of a
+ * sector is one more of what L2 does one after the other; gathers of neighbours as loads, and of
+ * single elements, which have little to lose, as stores. */
+static int64_t scattered_weight(const Classes *classes, Op *op, int deepest)
 {
     const Inference *inference = classes->inference;
     const Type *tile = scattered_value(op)->type;
-    if (op->code == OP_atomic && atomic_sums(inference->target, op))
+    if (op->code == OP_atomic && atomic_sums(inference->target, op) && loops_around(op) >= deepest)
         return type_elements(tile) * OF_SUMS;
     const int limit = elements_each(inference, tile);
     const bool is_wide = op->code == OP_gather &&
@@ -392,6 +411,7 @@ static int by_weight(const void *a, const void *b)
 {
     const WeighedAccess *x = a, *y = b;
     if (x->weight != y->weight) return x->weight > y->weight ? -1 : 1;
+    if (x->elements != y->elements) return x->elements > y->elements ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -405,17 +425,20 @@ static bool is_beside_products(const Op *op)
 
 static size_t weigh_accesses(const Classes *classes, WeighedAccess *weighed)
 {
+    const int deepest = deepest_load(classes);
     size_t count = 0;
     for (size_t i = 0; i < classes->accesses.count; i++) {
         Op *op = classes->accesses.data[i];
-        weighed[count] = (WeighedAccess){count, access_weight(op), op};
+        weighed[count] =
+            (WeighedAccess){count, access_weight(op), type_elements(accessed_value(op)->type), op};
         count++;
     }
     for (size_t i = 0; i < classes->scattered.count; i++) {
         Op *op = classes->scattered.data[i];
         if (operand(op, memory)->type->kind != TYPE_VIEW || is_beside_products(op)) continue;
         inference_enter(classes->inference, op);
-        weighed[count] = (WeighedAccess){count, scattered_weight(classes, op), op};
+        weighed[count] = (WeighedAccess){count, scattered_weight(classes, op, deepest),
+                                         type_elements(scattered_value(op)->type), op};
         count++;
     }
     qsort(weighed, count, sizeof *weighed, by_weight);
@@ -652,7 +675,7 @@ static void choose_shared(Classes *classes)
     size_t count = 0;
     for (size_t i = 0; i < classes->values.count; i++) {
         const Type *narrowest = classes->narrowest[class_of(classes, classes->values.data[i])];
-        if (narrowest) weighed[count++] = (WeighedAccess){i, type_bytes(narrowest), NULL};
+        if (narrowest) weighed[count++] = (WeighedAccess){i, type_bytes(narrowest), 0, NULL};
     }
     qsort(weighed, count, sizeof *weighed, by_weight);
     for (size_t i = 0; i < count; i++)

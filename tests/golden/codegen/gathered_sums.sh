@@ -1,6 +1,7 @@
 # Dot products of rows that numbers tell, as many as there are: a thread reads the numbers of its rows itself, eight elements of each at a time,
 # and, of a length that is no multiple of anything, too, as long as the addresses are. What is added to rows in memory is added by whole
-# sectors: four floats that lie side by side a thread, however narrow the elements that are read for it.
+# sectors: four floats that lie side by side a thread, however narrow the elements that are read for it;
+# behind a loop, as what the loop loads has it.
 cat > $TMP/sums.tile <<'END'
 import tilelang
 import tilelang.language as T
@@ -37,6 +38,33 @@ def added(N: int, V: int, D: int, bt: int = 4):
                 T.atomic_add(W[ids[bx * bt + i], d], G[bx * bt + i, d].astype("float32"))
 
     return main
+
+
+@tilelang.jit
+def behind(N: int, D: int):
+    @T.prim_func
+    def main(G: T.Tensor((N, D), "bfloat16"), W: T.Tensor((D,), "float32")):
+        with T.Kernel(N // 64, threads=256) as bx:
+            s = T.alloc_fragment((D,), "float32")
+            T.clear(s)
+            for k in T.serial(64):
+                for d in T.Parallel(D):
+                    s[d] += G[bx * 64 + k, d].astype("float32")
+            for d in T.Parallel(D):
+                T.atomic_add(W[d], s[d])
+
+    return main
+
+
+@tilelang.jit
+def twice(N: int, D: int):
+    @T.prim_func
+    def main(X: T.Tensor((N, D), "float16"), Y: T.Tensor((2 * N, D), "float16")):
+        with T.Kernel(N // 4, threads=128) as bx:
+            for i, d in T.Parallel(8, D):
+                Y[bx * 8 + i, d] = X[(bx * 8 + i) // 2, d]
+
+    return main
 END
-$TILEC $TMP/sums.tile --arch=sm_90a --export 'dots = dots(4096, 128)' --export 'added = added(64, 100, 2048)' --emit=ptx 2>/dev/null |
+$TILEC $TMP/sums.tile --arch=sm_90a --export 'dots = dots(4096, 128)' --export 'added = added(64, 100, 2048)' --export 'behind = behind(256, 2048)' --export 'twice = twice(64, 64)' --emit=ptx 2>/dev/null |
   grep -oE '^\.visible \.entry [a-z0-9_]+|ld\.global[.a-z0-9]*|bar\.sync|red\.[.a-z0-9]*|st\.[a-z]*[.a-z0-9]*' | uniq -c
