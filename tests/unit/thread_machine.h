@@ -95,6 +95,34 @@ static void run_vector(Machine *machine, const Op *op)
     }
 }
 
+static void run_bitcast(Machine *machine, const Op *op)
+{
+    const Value *value = op->operands[0], *result = &op->results[0];
+    const int from = machine_elements(value), to = machine_elements(result),
+              size = dtype_bytes(value->type->dtype), size_to = dtype_bytes(result->type->dtype);
+    const uint64_t *in = machine_value(machine, value);
+    uint64_t *out = machine_value(machine, result);
+    for (int t = 0; t < machine->threads; t++) {
+        unsigned char bytes[64];
+        for (int i = 0; i < from; i++) memcpy(bytes + i * size, &in[t * from + i], (size_t)size);
+        for (int i = 0; i < to; i++) {
+            uint64_t bits = 0;
+            memcpy(&bits, bytes + i * size_to, (size_t)size_to);
+            out[t * to + i] = extend_bits(result->type->dtype, bits);
+        }
+    }
+}
+
+static void run_shuffle(Machine *machine, const Op *op)
+{
+    const uint64_t *in = machine_value(machine, op->operands[0]),
+                   *lane = machine_value(machine, op->operands[1]);
+    const bool is_xor = strcmp(op_attr(op, ATTR_mode)->text, "xor") == 0;
+    uint64_t *out = machine_value(machine, &op->results[0]);
+    for (int t = 0; t < machine->threads; t++)
+        out[t] = in[is_xor ? t ^ (int)lane[t] : (t & ~31) | (int)lane[t]];
+}
+
 /* Values pass through temporaries, since a loop may swap what it carries. */
 static void pass_on(Machine *machine, Value *const *from, int count, Value *const *to)
 {
@@ -185,6 +213,8 @@ static void run_op(Machine *machine, const Op *op)
     case OP_copy_wait: return;
     case OP_vec_get:
     case OP_vec_pack: run_vector(machine, op); return;
+    case OP_bitcast: run_bitcast(machine, op); return;
+    case OP_shuffle: run_shuffle(machine, op); return;
     case OP_ldmatrix: run_ldmatrix(machine, op); return;
     case OP_mma: run_mma(machine, op); return;
     case OP_barrier: machine->phase++; return;

@@ -55,7 +55,7 @@ def kernel(flags):
 try:
     import torch
 except ImportError:
-    print(exact, 0.0)
+    print(float(exact), 0.0)
 else:
     given = [torch.from_numpy(x) for x in (a, b, c)]
     print(kernel(None)(*given)[0].item(), kernel("-fmad=false")(*given)[0].item())

@@ -1,4 +1,5 @@
 # Nodes of Tilus's IR that programs make by hand: what they refuse, what is left of them where results have no use, what their text runs as.
+needs numpy
 export TILE_DEVICE=emulator
 cat >"$TMP/nodes.py" <<'P2'
 import numpy
