@@ -9,7 +9,7 @@ import pathlib
 import re
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
-ABI_VERSION = 9
+ABI_VERSION = 10
 OK, ERROR_NO_DRIVER, ERROR_FAULT = 0, -1, -8
 
 

@@ -228,7 +228,7 @@ TEST(arguments_are_checked)
     tile_kernel other = kernel;
     other.abi_version = TILE_ABI_VERSION + 1;
     CHECK(tile_launch(&other, NULL, NULL, 0, arguments) == TILE_ERROR_ABI);
-    CHECK(says("version 9") && says("scale"));
+    CHECK(says("version 10") && says("scale"));
 }
 
 /* A kernel whose last variant assumes something says which argument breaks it. */

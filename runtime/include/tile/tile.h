@@ -20,7 +20,7 @@ extern "C" {
 #define TILE_API
 #endif
 
-#define TILE_ABI_VERSION 9u
+#define TILE_ABI_VERSION 10u
 
 /* 0 is success, negative numbers are ours, positive ones are the driver's CUresult. */
 typedef int32_t tile_status;
