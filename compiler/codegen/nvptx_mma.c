@@ -132,7 +132,8 @@ void nvptx_fence_async(Gen *gen, const Op *op)
 {
     const char *text = op_attr(op, ATTR_made)     ? "fence.mbarrier_init.release.cluster;"
                        : op_attr(op, ATTR_global) ? "fence.proxy.async.global;"
-                       : region_find(gen->kernel->host, meets_peer_memory, NULL)
+                       : kernel_had(gen->kernel, OP_cluster_address) &&
+                               region_find(gen->kernel->host, meets_peer_memory, NULL)
                            ? "fence.proxy.async.shared::cluster;"
                            : "fence.proxy.async.shared::cta;";
     if (!target_has(gen->target, HAS_ASYNC_PROXY)) return; /* there is one proxy */

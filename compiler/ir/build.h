@@ -154,7 +154,10 @@ Region *launch_region(const Op *launch);
 #define kernel_each_launch(launch, kernel)                                                         \
     for (Op *launch = launch_from((kernel)->host->first); launch;                                  \
          launch = launch_from((launch)->next))
-Op *launch_from(Op *op);                        /* it, or the next one behind it; NULL: none is */
+Op *launch_from(Op *op); /* it, or the next one behind it; NULL: none is */
+/* A copy to shared memory that goes on beside the threads of the loop that waits for it, or of the
+ * author's: of a tile, or of what is gathered. */
+bool op_begins_copy(const Op *op);
 Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or NULL */
 Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
 bool op_comes_before(const Op *a, const Op *b); /* in one region */

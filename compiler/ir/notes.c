@@ -95,8 +95,7 @@ static void add_to_plan(Plan *plan, const Op *op)
     plan->acquires |= op->code == OP_producer_acquire;
     plan->waits_for_stage |= op->code == OP_consumer_wait;
     plan->by_tma |= op->code == OP_tma_load;
-    plan->by_cp_async |= op->code == OP_copy_async ||
-                         (op->code == OP_shared_store && op_attr(op, ATTR_async));
+    plan->by_cp_async |= op_begins_copy(op);
     plan->is_asynchronous |= op->code == OP_dot_shared && op_int(op, ATTR_async, 0);
     if (op->code == OP_copy_wait) plan->waits = op_int(op, ATTR_count, 0);
 }

@@ -223,6 +223,12 @@ Op *launch_from(Op *op)
     return op;
 }
 
+bool op_begins_copy(const Op *op)
+{
+    return op->code == OP_copy_async ||
+           (op->code == OP_shared_store && op_attr(op, ATTR_async) != NULL);
+}
+
 Op *op_enclosing(const Op *op, OpCode code)
 {
     for (Op *around = op->parent->parent; around != NULL; around = around->parent->parent)

@@ -143,11 +143,6 @@ static int64_t threads_counted(Eval *eval, const Value *value)
     return op != NULL && op->code == OP_thread_id ? together : 0;
 }
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What follows from a comparison with n: x is not below n + from, and below n + below; -1: nothing.
  */
 typedef struct Bounds {
@@ -181,7 +176,7 @@ static bool narrow(Eval *eval, const Value *condition, Threads *threads, int *le
     if (bounds->below >= 0)
         threads->end = lesser_of(threads->end, together * (number + bounds->below));
     if (bounds->from >= 0)
-        threads->begin = most(threads->begin, together * (number + bounds->from));
+        threads->begin = larger_of(threads->begin, together * (number + bounds->from));
     return true;
 }
 

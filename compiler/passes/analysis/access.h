@@ -44,9 +44,6 @@ Op *gather_choice(const Op *gather);
 /* The gather from a view that the store to a shared tile is all of, but for such a choice; NULL: it
  * stores something else. */
 Op *gather_stored(const Op *store);
-/* A copy to shared memory that goes on beside the threads of the loop that waits for it, or of the
- * author's: of a tile, or of what is gathered. */
-bool op_begins_copy(const Op *op);
 /* The longest vector along the tile's last dimension, a power of two of at most `limit` elements,
  * whose elements lie side by side and aligned in memory, inside or outside of it, done or masked
  * out as a whole. */

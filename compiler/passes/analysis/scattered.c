@@ -54,12 +54,6 @@ Op *gather_stored(const Op *store)
                : NULL;
 }
 
-bool op_begins_copy(const Op *op)
-{
-    return op->code == OP_copy_async ||
-           (op->code == OP_shared_store && op_attr(op, ATTR_async) != NULL);
-}
-
 /* ---- how wide ---- */
 
 /* A tile along its last dimension: the coordinate `step` times, 0 or 1, and what does not change,

@@ -95,8 +95,7 @@ static void fuse_users(const Op *product, Value *value, bool negated)
 bool pass_contract(Kernel *kernel, PassContext *context)
 {
     Contraction found = {.arena = context->arena};
-    for (Op *op = kernel->host->first; op; op = op_next(op))
-        if (op->code == OP_launch) region_visit(op->regions[0], collect, &found);
+    kernel_each_launch (op, kernel) region_visit(launch_region(op), collect, &found);
     for (size_t i = 0; !kernel->rounds_products && i < found.products.count; i++) {
         Op *product = found.products.data[i];
         if (!product->results->uses || !is_only_added(product, product->results)) continue;

@@ -445,7 +445,6 @@ static size_t weigh_accesses(const Classes *classes, WeighedAccess *weighed)
     return count;
 }
 
-/* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
 /* ---- tiles that are loaded for a larger one, or stored of it ---- */
 
 /* Classes that are the same tile in other shapes, and the rename by which each was found. */
@@ -582,6 +581,7 @@ static void choose_larger(Classes *classes, Op *op)
     spread(classes);
 }
 
+/* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
 static void choose_access(Classes *classes, Op *op)
 {
     Inference *inference = classes->inference;

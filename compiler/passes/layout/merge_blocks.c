@@ -57,20 +57,6 @@ static void tie(Merge *merge, const Value *a, const Value *b)
 
 /* ---- the block's index ---- */
 
-static ValueAnswer is_index(const Value *value, void *context)
-{
-    const Merge *merge = context;
-    return value->op && value->op->code == OP_block_idx &&
-                   op_int(value->op, ATTR_dim, 0) == merge->axis
-               ? VALUE_FOUND
-               : VALUE_OPERANDS;
-}
-
-static bool knows_block(Merge *merge, const Value *value)
-{
-    return value_finds(value, is_index, merge);
-}
-
 /* What a number grows by from block to block, if it is by the same each time. */
 typedef struct BlockStep {
     int64_t step;
@@ -79,13 +65,22 @@ typedef struct BlockStep {
 
 static const BlockStep *step_of(Merge *merge, const Value *value);
 
+static bool knows_block(Merge *merge, const Value *value)
+{
+    const BlockStep *step = step_of(merge, value);
+    return !step->known || step->step != 0;
+}
+
 static BlockStep find_step(Merge *merge, const Value *value)
 {
     BlockStep found = {0, true};
     int64_t factor;
-    if (!knows_block(merge, value)) return found;
     const Op *op = value->op;
-    if (op->code == OP_block_idx) return (BlockStep){1, true};
+    if (op && op->code == OP_block_idx) found.step = op_int(op, ATTR_dim, 0) == merge->axis;
+    bool knows = found.step != 0;
+    for (int i = 0; op && i < op->operand_count && !knows; i++)
+        knows = knows_block(merge, op->operands[i]);
+    if (!knows || op->code == OP_block_idx) return found;
     if (op->code == OP_cast) return *step_of(merge, operand(op, a));
     if (op->code != OP_add && (op->code != OP_mul || !value_constant(operand(op, b), &factor)))
         return (BlockStep){0, false};
@@ -243,9 +238,8 @@ static bool is_blind(Merge *merge, const Op *op)
     return true;
 }
 
-static void look_at_op(Op *op, void *context)
+static void look_at_op(Merge *merge, Op *op)
 {
-    Merge *merge = context;
     merge->possible &= is_blind(merge, op);
     if (!merge->possible || is_scalar_work(op)) return;
     if (op_is_access(op) || op->code == OP_copy) {
@@ -372,7 +366,7 @@ static bool can_merge(Merge *merge)
     merge->possible = merge->changed = true;
     while (merge->possible && merge->changed) {
         merge->changed = false;
-        region_visit(launch_region(merge->launch), look_at_op, merge);
+        region_each (op, launch_region(merge->launch)) look_at_op(merge, op);
     }
     return merge->possible && is_gain(merge);
 }
@@ -392,12 +386,12 @@ static void lengthen(Merge *merge, Value *value)
                       : type_shared(merge->kernel->types, type->dtype, type->rank, shape, NULL);
 }
 
-static void lengthen_results(Op *op, void *context)
+static void lengthen_results(Merge *merge, Op *op)
 {
-    for (int i = 0; i < op->result_count; i++) lengthen(context, &op->results[i]);
+    for (int i = 0; i < op->result_count; i++) lengthen(merge, &op->results[i]);
     for (int r = 0; r < op->region_count; r++)
         for (int i = 0; i < op->regions[r]->argument_count; i++)
-            lengthen(context, op->regions[r]->arguments[i]);
+            lengthen(merge, op->regions[r]->arguments[i]);
 }
 
 static void merge_blocks(Merge *merge)
@@ -413,7 +407,7 @@ static void merge_blocks(Merge *merge)
     kernel_remark(merge->kernel, launch->span,
                   "two blocks along %c are one of %d threads: they copy one operand once",
                   "xy"[merge->axis], twice ? 2 * threads : threads);
-    region_visit(launch_region(launch), lengthen_results, merge);
+    region_each (op, launch_region(launch)) lengthen_results(merge, op);
     indices[merge->axis] =
         build2(&builder, OP_mul, build_of_grid(&builder, OP_block_idx, merge->axis),
                build_const(&builder, DTYPE_i32, 2));
@@ -455,7 +449,7 @@ bool pass_merge_blocks(Kernel *kernel, PassContext *context)
 {
     if (!target_has(context->target, HAS_WGMMA) || !target_has(context->target, MAY_MERGE))
         return true;
-    for (Op *op = kernel->host->first; op; op = op->next)
-        while (op->code == OP_launch && merge_neighbours(kernel, context, op)) continue;
+    kernel_each_launch (op, kernel)
+        while (merge_neighbours(kernel, context, op)) continue;
     return true;
 }

@@ -216,20 +216,21 @@ static int reduction_cycles(int registers, int steps, int halvings, bool told)
     return cycles;
 }
 
-static int lane_steps(const Layout *layout, unsigned dims)
+/* Bits of the axis that say where along the dimensions of the mask elements are. */
+static int bits_along(const Layout *layout, LayoutAxis axis, unsigned dims)
 {
-    int steps = 0;
-    for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++)
+    int count = 0;
+    for (int bit = 0; bit < layout->bits[axis]; bit++)
         for (int d = 0; d < layout->rank; d++)
-            steps += dims >> d & 1 && layout_basis(layout, LAYOUT_LANE, bit)[d];
-    return steps;
+            count += dims >> d & 1 && layout_basis(layout, axis, bit)[d];
+    return count;
 }
 
 const Layout *halved_layout(const Inference *inference, const Op *reduce, const Layout *operand,
                             const Layout *result, bool told)
 {
     const unsigned dims = op_dims_mask(reduce);
-    const int steps = lane_steps(operand, dims), registers = layout_registers(result);
+    const int steps = bits_along(operand, LAYOUT_LANE, dims), registers = layout_registers(result);
     int best = 0;
     if (!layout_is_plain(operand, dims)) return result;
     for (int halvings = 1; halvings <= steps && halvings <= result->bits[LAYOUT_REGISTER];
@@ -242,11 +243,7 @@ const Layout *halved_layout(const Inference *inference, const Op *reduce, const 
 
 bool reduces_across_warps(const Op *reduce, const Layout *layout)
 {
-    const unsigned dims = op_dims_mask(reduce);
-    for (int bit = 0; bit < layout->bits[LAYOUT_WARP]; bit++)
-        for (int d = 0; d < layout->rank; d++)
-            if (dims >> d & 1 && layout_basis(layout, LAYOUT_WARP, bit)[d]) return true;
-    return false;
+    return bits_along(layout, LAYOUT_WARP, op_dims_mask(reduce)) > 0;
 }
 
 /* What warps tell each other by way of shared memory, each thread reads as it needs it. */

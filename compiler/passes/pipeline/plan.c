@@ -667,11 +667,7 @@ static const char *choose_stages(Plan *plan)
     const int64_t needed = words_needed(plan, plan->count);
     if (has_spare_stage(plan)) pipeline->stages = STAGES;
     if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
-    if (!plan->fault && pipeline->stages > asked)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "%d stages in place of %d: a multiprocessor runs one block at a time, which "
-                      "has the memory",
-                      pipeline->stages, asked);
+    if (!plan->fault) plan_remark_stages(pipeline, asked);
     if (!plan->fault) return plan->count > 1 ? NULL : share_registers(pipeline, needed);
     pipeline->stages = asked;
     use_one_stage(plan);

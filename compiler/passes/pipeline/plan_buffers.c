@@ -253,6 +253,15 @@ void plan_fit_stages(Pipeline *pipeline)
                       pipeline->stages, asked, (long long)pipeline->pass->target->shared_bytes);
 }
 
+void plan_remark_stages(const Pipeline *pipeline, int asked)
+{
+    if (pipeline->stages > asked)
+        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
+                      "%d stages in place of %d: a multiprocessor runs one block at a time, which "
+                      "has the memory",
+                      pipeline->stages, asked);
+}
+
 const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)
 {
     vec_each (buffer, &pipeline->buffers)

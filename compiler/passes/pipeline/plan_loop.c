@@ -341,11 +341,7 @@ static void add_stages(Pipeline *pipeline, const Op *dot)
     if (pipeline->nested || !is_alone_by_registers(pipeline, dot)) return;
     while (pipeline->stages < wanted && plan_has_stages(pipeline, pipeline->stages + 1))
         pipeline->stages++;
-    if (pipeline->stages > asked)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "%d stages in place of %d: a multiprocessor runs one block at a time, which "
-                      "has the memory",
-                      pipeline->stages, asked);
+    plan_remark_stages(pipeline, asked);
 }
 
 /* A product by wgmma: who fills the stages, and whether it is left in flight. */
@@ -422,7 +418,7 @@ static void plan_once(const Pipeline *pipeline)
     use_one_channel(once);
 }
 
-static void drop_gathered(Pipeline *pipeline)
+static void keep_copies(Pipeline *pipeline)
 {
     size_t kept = 0;
     vec_each (buffer, &pipeline->buffers)
@@ -461,12 +457,12 @@ static bool may_gather(const Pipeline *pipeline)
 void plan_stages(Pipeline *pipeline)
 {
     const int asked = pipeline->stages;
-    if (multi_buffer_gathers(pipeline) && !may_gather(pipeline)) drop_gathered(pipeline);
+    if (multi_buffer_gathers(pipeline) && !may_gather(pipeline)) keep_copies(pipeline);
     if (!pipeline->buffers.count) return;
     plan_fit_stages(pipeline);
     if (pipeline->stages > 1 || !multi_buffer_gathers(pipeline)) return;
     pipeline->stages = asked;
-    drop_gathered(pipeline);
+    keep_copies(pipeline);
     if (pipeline->buffers.count) plan_fit_stages(pipeline);
 }
 
