@@ -222,6 +222,7 @@ static void set_signals(void)
 
 int main(int count, char **words)
 {
+    stack_raise();
     set_signals();
     set_ends();
     Session *session = session_new();

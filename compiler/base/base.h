@@ -108,6 +108,10 @@ static inline int64_t larger_of(int64_t a, int64_t b)
 /* Whether the running thread's stack has so little left that what nests is to end with an error. */
 bool stack_is_low(void);
 
+/* What a thread of the compiler has: chains of ops are followed as far as a kernel is long. */
+enum { STACK_BYTES = 64 << 20 };
+void stack_raise(void); /* the main thread's limit to STACK_BYTES, or as far as the system lets it */
+
 /* ---- source.c: files and places in them ---------------------------------------------------- */
 
 typedef struct Source {

@@ -1,9 +1,10 @@
-/* stack.c: how much of the running thread's stack is left, for what follows a program's own
- * nesting.
+/* stack.c: how large stacks are, and how much of the running thread's is left, for what follows a
+ * program's own nesting.
  */
 #include "base/base.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 /* A quarter is kept for what is called from there, and for the passes behind it. */
 static const char *find_mark(void)
@@ -24,4 +25,13 @@ bool stack_is_low(void)
     if (!asked) mark = find_mark();
     asked = true;
     return (const char *)__builtin_frame_address(0) < mark;
+}
+
+/* Linux keeps 128 MiB free below the main thread's stack, whatever the limit was at the start. */
+void stack_raise(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_BYTES) return;
+    limit.rlim_cur = limit.rlim_max < STACK_BYTES ? limit.rlim_max : STACK_BYTES;
+    setrlimit(RLIMIT_STACK, &limit);
 }

@@ -1,6 +1,7 @@
 /* uses.c: who uses a value. An op's operands are in the lists of their values from when it is built
  * until it is erased, so that finding, counting and replacing uses costs what there are of them. */
 #include "ir/rows.h"
+#include "base/vec.h"
 
 #include <string.h>
 
@@ -122,33 +123,26 @@ int op_count_uses(const Op *op, const Value *value)
 
 /* ---- what values are made of ---- */
 
-typedef struct Asking {
-    ValueQuestion *ask;
-    void *context;
-    Arena *arena;
-    Map asked;
-} Asking;
-
-static bool finds_in_operands(Asking *asking, const Op *op)
-{
-    for (int i = 0; i < op->operand_count; i++) {
-        const Value *value = op->operands[i];
-        if (map_has(&asking->asked, value)) continue;
-        map_set(asking->arena, &asking->asked, value, asking);
-        const ValueAnswer answer = asking->ask(value, asking->context);
-        if (answer == VALUE_FOUND ||
-            (answer == VALUE_OPERANDS && value->op && finds_in_operands(asking, value->op)))
-            return true;
-    }
-    return false;
-}
-
+/* Ops whose operands are still to be asked about, as chains of them may be longer than a stack is
+ * deep. */
 bool value_finds(const Value *value, ValueQuestion *ask, void *context)
 {
-    const ValueAnswer answer = ask(value, context);
+    ValueAnswer answer = ask(value, context);
     if (answer != VALUE_OPERANDS || !value->op) return answer == VALUE_FOUND;
-    Asking asking = {.ask = ask, .context = context, .arena = arena_new()};
-    const bool found = finds_in_operands(&asking, value->op);
-    arena_free(asking.arena);
-    return found;
+    Arena *arena = arena_new();
+    Map asked = {0};
+    VEC(const Op *) open = {0};
+    vec_push(arena, &open, value->op);
+    while (open.count > 0 && answer != VALUE_FOUND) {
+        const Op *op = vec_pop(&open);
+        for (int i = 0; i < op->operand_count && answer != VALUE_FOUND; i++) {
+            const Value *made_of = op->operands[i];
+            if (map_has(&asked, made_of)) continue;
+            map_set(arena, &asked, made_of, arena);
+            answer = ask(made_of, context);
+            if (answer == VALUE_OPERANDS && made_of->op) vec_push(arena, &open, made_of->op);
+        }
+    }
+    arena_free(arena);
+    return answer == VALUE_FOUND;
 }

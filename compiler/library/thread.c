@@ -5,8 +5,6 @@
 
 #include <signal.h>
 
-enum { STACK_BYTES = 64 << 20 };
-
 int library_thread(pthread_t *thread, void *(*function)(void *), void *context)
 {
     pthread_attr_t attributes;

@@ -31,7 +31,7 @@ typedef struct Merge {
     Op *dot;
     int axis;  /* of the grid */
     Map dims;  /* values of tiles -> the dimension, as above */
-    Map steps; /* numbers -> their BlockStep */
+    Map steps; /* numbers that know the block -> their BlockStep */
     bool changed, possible;
 } Merge;
 
@@ -63,54 +63,60 @@ typedef struct BlockStep {
     bool known;
 } BlockStep;
 
-static const BlockStep *step_of(Merge *merge, const Value *value);
-
-static bool knows_block(Merge *merge, const Value *value)
+static BlockStep step_of(const Merge *merge, const Value *value)
 {
-    const BlockStep *step = step_of(merge, value);
-    return !step->known || step->step != 0;
+    const BlockStep *step = map_get(&merge->steps, value);
+    return step ? *step : (BlockStep){0, true};
 }
 
-static BlockStep find_step(Merge *merge, const Value *value)
+static bool knows_block(const Merge *merge, const Value *value)
 {
+    const BlockStep step = step_of(merge, value);
+    return !step.known || step.step != 0;
+}
+
+static BlockStep find_step(const Merge *merge, const Op *op)
+{
+    const BlockStep unknown = {0, false};
     BlockStep found = {0, true};
     int64_t factor;
-    const Op *op = value->op;
-    if (op && op->code == OP_block_idx) found.step = op_int(op, ATTR_dim, 0) == merge->axis;
-    bool knows = found.step != 0;
-    for (int i = 0; op && i < op->operand_count && !knows; i++)
+    bool knows = false;
+    if (op->code == OP_block_idx) found.step = op_int(op, ATTR_dim, 0) == merge->axis;
+    for (int i = 0; i < op->operand_count && !knows; i++)
         knows = knows_block(merge, op->operands[i]);
-    if (!knows || op->code == OP_block_idx) return found;
-    if (op->code == OP_cast) return *step_of(merge, operand(op, a));
+    if (!knows) return found;
+    const BlockStep a = step_of(merge, op->operands[0]);
+    if (op->code == OP_cast) return a;
     if (op->code != OP_add && (op->code != OP_mul || !value_constant(operand(op, b), &factor)))
-        return (BlockStep){0, false};
-    const BlockStep *a = step_of(merge, operand(op, a)), *b = step_of(merge, operand(op, b));
-    const bool overflows = op->code == OP_add
-                               ? __builtin_add_overflow(a->step, b->step, &found.step)
-                               : __builtin_mul_overflow(a->step, factor, &found.step);
-    found.known = a->known && b->known && !overflows;
+        return unknown;
+    const BlockStep b = step_of(merge, operand(op, b));
+    const bool overflows = op->code == OP_add ? __builtin_add_overflow(a.step, b.step, &found.step)
+                                              : __builtin_mul_overflow(a.step, factor, &found.step);
+    found.known = a.known && b.known && !overflows;
     return found;
 }
 
-/* Each is found once, however many are made of it. */
-static const BlockStep *step_of(Merge *merge, const Value *value)
+/* In the order of the ops, as chains of them may be longer than a stack is deep. */
+static void find_steps(Merge *merge)
 {
-    BlockStep *step = map_get(&merge->steps, value);
-    if (step) return step;
-    step = arena_new_of(merge->arena, BlockStep);
-    *step = find_step(merge, value);
-    map_set(merge->arena, &merge->steps, value, step);
-    return step;
+    region_each (op, launch_region(merge->launch)) {
+        const BlockStep found = find_step(merge, op);
+        if (found.known && !found.step) continue;
+        BlockStep *step = arena_new_of(merge->arena, BlockStep);
+        *step = found;
+        for (int i = 0; i < op->result_count; i++)
+            map_set(merge->arena, &merge->steps, &op->results[i], step);
+    }
 }
 
-static int dim_of_access(Merge *merge, const Access *access)
+static int dim_of_access(const Merge *merge, const Access *access)
 {
     int dim = NONE;
     for (int d = 0; d < access->rank; d++) {
-        const BlockStep *step = step_of(merge, access->offsets[d]);
-        if (!step->known) return UNKNOWN;
-        if (!step->step) continue;
-        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step->step)
+        const BlockStep step = step_of(merge, access->offsets[d]);
+        if (!step.known) return UNKNOWN;
+        if (!step.step) continue;
+        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step.step)
             return UNKNOWN;
         dim = FIRST + access->tile_dim[d];
     }
@@ -364,6 +370,7 @@ static bool can_merge(Merge *merge)
     merge->dims = merge->steps = (Map){0};
     merge->dot = NULL;
     merge->possible = merge->changed = true;
+    find_steps(merge);
     while (merge->possible && merge->changed) {
         merge->changed = false;
         region_each (op, launch_region(merge->launch)) look_at_op(merge, op);

@@ -14,6 +14,15 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *count, char ***words);
+
+/* As the compiler does. */
+int LLVMFuzzerInitialize(int *count, char ***words)
+{
+    (void)count, (void)words;
+    stack_raise();
+    return 0;
+}
 
 _Noreturn void __wrap_internal_error(const char *file, int line, const char *format, ...);
 _Noreturn void __wrap_internal_error(const char *file, int line, const char *format, ...)

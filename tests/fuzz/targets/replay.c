@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *count, char ***words);
 
 static int replay(const char *path)
 {
@@ -36,7 +37,7 @@ static int replay_folder(DIR *folder, const char *name)
 
 int main(int count, char **paths)
 {
-    int failed = 0;
+    int failed = LLVMFuzzerInitialize(&count, &paths);
     for (int i = 1; i < count; i++) {
         DIR *folder = opendir(paths[i]);
         failed |= folder ? replay_folder(folder, paths[i]) : replay(paths[i]);

@@ -33,6 +33,10 @@ for chain in chain double; do
     timeout 60 $TILEC mm.py --arch=sm_90a --ptxas=none --print-after=divisions -o mm.o 2> ir || echo "$chain: status $?"
     grep -cE '= (for|while) ' ir
 done
+# No pass goes as many calls deep as a chain is long.
+long() { [ $2 = j ] || for i in $(seq 20000); do echo "$1$2 = $2 ^ (bx + $i)"; done; }
+kernel long > long.py
+(ulimit -t 20 -s 1024; $TILEC long.py --arch=sm_90a --ptxas=none --emit=ptx -o long.ptx 2> said; echo "status $?")
 # One name for many values: each is told from the others by a number, which is not looked for from the first one on.
 {
     printf 'import tilelang\nimport tilelang.language as T\n\n@tilelang.lazy_jit\ndef k(x: T.Tensor((128,), T.int32), n: T.int32):\n    with T.Kernel(1, threads=128):\n        o = n\n'
