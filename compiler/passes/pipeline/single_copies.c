@@ -1,8 +1,15 @@
 /* single_copies.c: copies from global to shared memory that no loop makes ahead: at once, by
  * cp.async, those with nothing else between waited for together; or through registers, as the
- * planner says (plan_buffers.c). */
+ * planner says (plan_buffers.c).
+ *
+ * In a loop those that could be begun beside earlier ones of the iteration are, so that the
+ * iteration waits for memory once, not once for each operand:
+ *
+ *     copy a, s; product of s; copy b, t; product of t
+ *     ->  copy a, s; copy b, t; wait for the first; product of s; wait for all; product of t */
 #include "passes/pipeline/plan.h"
 
+#include "ir/rebuild.h"
 #include "passes/analysis/context.h"
 
 #include <string.h>
@@ -40,14 +47,14 @@ static void copy_through_registers(const Pass *pass, Op *copy)
 typedef struct Copies {
     const Pass *pass;
     Agreement *agreement; /* NULL: not asked for yet */
-    VEC(const Value *) begun;
+    OpVec begun;
 } Copies;
 
 /* It writes where one that is in flight does. */
 static bool meets(Copies *copies, const Op *next)
 {
-    for (size_t i = 0; i < copies->begun.count; i++) {
-        const Value *earlier = copies->begun.data[i], *later = operand(next, tile);
+    vec_each (begun, &copies->begun) {
+        const Value *earlier = operand(*begun, tile), *later = operand(next, tile);
         if (shared_root(earlier) != shared_root(later)) continue;
         if (!copies->agreement) copies->agreement = analysis_uniformity(copies->pass->context);
         if (!shared_parts_apart(copies->agreement, earlier, (Iteration){ITERATION_SAME, NULL},
@@ -67,20 +74,77 @@ static bool is_apart(const Op *op)
            (memory->type->kind == TYPE_VIEW && !op_has(op, WRITES));
 }
 
+/* It uses a tile that they write, or orders threads. */
+static bool comes_before(const Op *op, const void *context)
+{
+    const Copies *copies = context;
+    if (op_has(op, BARRIER | MBARRIER | BLOCKS)) return true;
+    vec_each (begun, &copies->begun)
+        if (shared_is_used(op, shared_root(operand(*begun, tile)))) return true;
+    return false;
+}
+
+/* The launch does not write what they read, and where from is known there. */
+static bool can_begin_before(const Copies *copies, const Op *place)
+{
+    vec_each (begun, &copies->begun) {
+        if (written_has(&copies->pass->written, operand(*begun, view))) return false;
+        for (int i = 0; i < (*begun)->operand_count; i++)
+            if (!value_may_precede((*begun)->operands[i], place)) return false;
+    }
+    return true;
+}
+
+/* The waits before it that the copies can be begun before, of which `place` becomes the first. A
+ * tile that a loop uses keeps its memory for all of the loop: there that costs none. */
+static int waits_before(const Copies *copies, Op **place)
+{
+    int waits = 0;
+    const Op *first = copies->begun.data[0];
+    if (!op_enclosing(first, OP_for) && !op_enclosing(first, OP_while)) return 0;
+    for (Op *op = first->previous; op && !op_find_within(op, comes_before, copies);
+         op = op->previous) {
+        if (op->code != OP_copy_wait) continue;
+        if (!can_begin_before(copies, op)) break;
+        *place = op;
+        waits++;
+    }
+    return waits;
+}
+
+/* Each wait that they are begun before leaves one more group in flight. */
+static void begin_early(const Copies *copies, Op *commit)
+{
+    Op *place = NULL;
+    const int waits = waits_before(copies, &place);
+    if (!waits) return;
+    for (Op *op = place; op != copies->begun.data[0]; op = op->next)
+        if (op->code == OP_copy_wait) op_set_int(op, ATTR_count, op_int(op, ATTR_count, 0) + 1);
+    vec_each (begun, &copies->begun) {
+        for (int i = 0; i < (*begun)->operand_count; i++)
+            value_move_before((*begun)->operands[i], place);
+        op_move_before(*begun, place);
+        kernel_remark(copies->pass->kernel, (*begun)->span,
+                      "a copy that is begun beside an earlier one of the iteration");
+    }
+    op_move_before(commit, place);
+}
+
 /* Those with nothing else between are waited for together, unless they meet. */
 static void copy_at_once(Copies *copies, Op *copy)
 {
     Builder builder = builder_before(copy);
-    vec_push(copies->pass->arena, &copies->begun, operand(copy, tile));
     Op *begun = build_op(&builder, OP_copy_async, copy->operand_count, copy->operands, 0, NULL);
+    vec_push(copies->pass->arena, &copies->begun, begun);
     op_keep_attrs(begun, copy);
     op_set_int(begun, ATTR_stages, 1);
     Op *next = copy->next;
     while (next && is_apart(next)) next = next->next;
     if (!next || next->code != OP_copy || plan_copies_by_threads(copies->pass, next) ||
         meets(copies, next)) {
-        build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
+        Op *commit = build_op(&builder, OP_copy_commit, 0, NULL, 0, NULL);
         build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
+        begin_early(copies, commit);
         copies->begun.count = 0;
     }
     op_erase(copy);
