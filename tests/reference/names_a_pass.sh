@@ -14,8 +14,8 @@ grep -q '\.infer_layout\.ir: it cannot be run' <<<"$out" || { echo "$out"; exit 
 grep -q '{aligned} promises what does not hold' <<<"$out" || { echo "$out"; exit 1; }
 # Copies joined from the other arm's place; each of the two tiles that one became where the other one belongs.
 case=$(grep '| either |' tests/reference/cases)
-out=$(BREAK_AFTER=join_copies BREAK='s/\(= select %[^,]*\), \(%[^,]*\), \(%[^ ]*\)/\1, \3, \2/' tests/reference/check "$case" 2>&1) && { echo "copies of the other arm went unseen"; exit 1; }
-grep -q '\.join_copies\.ir: Out\[0\] is' <<<"$out" || { echo "$out"; exit 1; }
+out=$(BREAK_AFTER=join_reads BREAK='s/\(= select %[^,]*\), \(%[^,]*\), \(%[^ ]*\)/\1, \3, \2/' tests/reference/check "$case" 2>&1) && { echo "copies of the other arm went unseen"; exit 1; }
+grep -q '\.join_reads\.ir: Out\[0\] is' <<<"$out" || { echo "$out"; exit 1; }
 case=$(grep '| gradients |' tests/reference/cases | sed 's/128/192/g; s/=2x64/=3x64/')
 for tiles in 'd\.1 :/d :' 'd :/d.1 :'; do
     out=$(BREAK_AFTER=split_tiles BREAK="s/shared_load %${tiles%/*}/shared_load %${tiles#*/}/" tests/reference/check "$case" 2>&1) && { echo "another tile went unseen"; exit 1; }
