@@ -30,17 +30,25 @@
 
 enum {
     DEEPEST = 64, /* index expression that is followed */
-    FOLDED = 8,   /* ops of which copies are made and fold are as much as one that stays */
+    FOLDED = 64,  /* ops that fold as they are copied are as much as one that stays */
 };
 
 typedef bool Fits(const Op *op);
+
+/* An index, what it chooses at each place of a vector, and the loops that it follows from, which
+ * are in one, or are that one. */
+typedef struct Choice {
+    OpVec places, loops;
+    Op *nest;
+} Choice;
 
 typedef struct Unroll {
     Kernel *kernel;
     Arena *arena;
     Map wanted;           /* Op -> itself: loops that are to be unrolled */
     OpVec outermost;      /* of these, those that are in no other */
-    Map folded;           /* Op -> itself: choices by what is known once loops are unrolled */
+    VEC(Choice) choices;  /* by what is known once loops are unrolled */
+    Map folded;           /* ops of these */
     int64_t left;         /* ops that may yet be made, in parts of FOLDED */
     bool counts_elements; /* rather than where they are */
 } Unroll;
@@ -275,8 +283,28 @@ static bool are_affordable(Unroll *unroll)
     return unroll->left >= 0;
 }
 
-/* If there is not too much of it with them. */
-static bool want(Unroll *unroll, const OpVec *loops)
+/* The outermost loop that is wanted around it, or it. What inner loops count to may follow from the
+ * variables of outer ones. */
+static Op *outermost_wanted(const Unroll *unroll, Op *loop)
+{
+    for (Op *around = loop; around; around = around->parent->parent)
+        if (map_has(&unroll->wanted, around)) loop = around;
+    return loop;
+}
+
+/* Few ops become of each. */
+static bool are_short(Unroll *unroll, const OpVec *loops, int64_t ops)
+{
+    for (size_t i = 0; i < loops->count; i++) {
+        unroll->left = FOLDED * ops;
+        count_outermost(outermost_wanted(unroll, loops->data[i]), unroll);
+        if (unroll->left < 0) return false;
+    }
+    return true;
+}
+
+/* If no more than so many ops become of each, and not too much of all. */
+static bool want(Unroll *unroll, const OpVec *loops, int64_t ops)
 {
     OpVec added = {0};
     for (size_t i = 0; i < loops->count; i++) {
@@ -284,7 +312,7 @@ static bool want(Unroll *unroll, const OpVec *loops)
         map_set(unroll->arena, &unroll->wanted, loops->data[i], loops->data[i]);
         vec_push(unroll->arena, &added, loops->data[i]);
     }
-    if (added.count == 0 || are_affordable(unroll)) return true;
+    if (added.count == 0 || (are_short(unroll, &added, ops) && are_affordable(unroll))) return true;
     for (size_t i = 0; i < added.count; i++) map_remove(&unroll->wanted, added.data[i]);
     return false;
 }
@@ -296,7 +324,7 @@ static void look_at_array(Op *op, void *context)
     if (type_elements(op->results[0].type) > COST_ARRAY_ELEMENTS ||
         !follow_uses(&indices, op->results))
         return;
-    if (!want(unroll, &indices.loops))
+    if (!want(unroll, &indices.loops, COST_UNROLL_OPS))
         kernel_remark(unroll->kernel, op->span,
                       "an array of each thread's own is in memory: there is too much in the loops "
                       "that go through it to unroll them");
@@ -306,18 +334,8 @@ static void look_at_copy(Op *op, void *context)
 {
     Unroll *unroll = context;
     Indices indices = {.unroll = unroll, .fits = is_tile_copied};
-    if (is_copy(op) && follow_parts(&indices, op->results)) want(unroll, &indices.loops);
-}
-
-/* The ops that become of each loop are few. */
-static bool are_short(Unroll *unroll, const OpVec *loops, int64_t ops)
-{
-    for (size_t i = 0; i < loops->count; i++) {
-        Map known = {0};
-        unroll->left = FOLDED * ops;
-        if (!count_loop(unroll, loops->data[i], &known)) return false;
-    }
-    return true;
+    if (is_copy(op) && follow_parts(&indices, op->results))
+        want(unroll, &indices.loops, COST_UNROLL_OPS);
 }
 
 static void look_at_division(Op *op, void *context)
@@ -329,7 +347,7 @@ static void look_at_division(Op *op, void *context)
     if (!dtype_is_integer(op->results[0].type->dtype) || value_constant(divisor, &number) ||
         !follow(&indices, divisor, DEEPEST))
         return;
-    if (are_short(unroll, &indices.loops, COST_UNROLL_DIVISION_OPS)) want(unroll, &indices.loops);
+    want(unroll, &indices.loops, COST_UNROLL_DIVISION_OPS);
 }
 
 static bool is_choice(const Op *op)
@@ -344,32 +362,79 @@ static bool is_choice(const Op *op)
     return true;
 }
 
-/* What is chosen by the index, at each place of a vector. */
-static void choices_of(const Unroll *unroll, const Value *index, OpVec *out)
+static void mark_folded(Unroll *unroll, const Choice *choice)
 {
-    for (const OpUse *use = index->uses; use; use = use->next)
-        if (is_choice(use->op) && operand(use->op, a) == index)
-            vec_push(unroll->arena, out, use->op);
+    vec_each (place, &choice->places) {
+        map_add(unroll->arena, &unroll->folded, *place);
+        for (const OpUse *use = (*place)->results[0].uses; use; use = use->next)
+            map_add(unroll->arena, &unroll->folded, use->op);
+    }
 }
 
-static void look_at_choice(Op *op, void *context)
+static void unmark_folded(Unroll *unroll, const Choice *choice)
+{
+    vec_each (place, &choice->places) {
+        map_remove(&unroll->folded, *place);
+        for (const OpUse *use = (*place)->results[0].uses; use; use = use->next)
+            map_remove(&unroll->folded, use->op);
+    }
+}
+
+static Op *outermost_of(const OpVec *loops)
+{
+    Op *outermost = loops->data[0];
+    vec_each (loop, loops)
+        if (region_holds((*loop)->regions[0], outermost->parent)) outermost = *loop;
+    return outermost;
+}
+
+static void note_choice(Op *op, void *context)
 {
     Unroll *unroll = context;
     Indices indices = {.unroll = unroll, .fits = is_copied};
-    OpVec choices = {0};
+    Choice choice = {0};
     int64_t number;
     if (map_has(&unroll->folded, op) || !is_choice(op)) return;
     Value *index = operand(op, a);
-    choices_of(unroll, index, &choices);
-    if (choices.count < 2 || value_constant(index, &number) || !follow(&indices, index, DEEPEST))
+    for (const OpUse *use = index->uses; use; use = use->next)
+        if (is_choice(use->op) && operand(use->op, a) == index)
+            vec_push(unroll->arena, &choice.places, use->op);
+    if (choice.places.count < 2 || value_constant(index, &number) ||
+        !follow(&indices, index, DEEPEST) || !indices.loops.count)
         return;
-    for (size_t i = 0; i < choices.count; i++) {
-        Op *choice = choices.data[i];
-        map_set(unroll->arena, &unroll->folded, choice, choice);
-        for (const OpUse *use = choice->results[0].uses; use; use = use->next)
-            map_set(unroll->arena, &unroll->folded, use->op, use->op);
+    choice.loops = indices.loops;
+    choice.nest = outermost_of(&choice.loops);
+    mark_folded(unroll, &choice);
+    vec_push(unroll->arena, &unroll->choices, choice);
+}
+
+/* Each by itself: those that are not taken do not fold. */
+static void want_each_choice(Unroll *unroll, const Op *nest)
+{
+    vec_each (choice, &unroll->choices)
+        if (choice->nest == nest) unmark_folded(unroll, choice);
+    vec_each (choice, &unroll->choices) {
+        if (choice->nest != nest) continue;
+        mark_folded(unroll, choice);
+        if (!want(unroll, &choice->loops, COST_UNROLL_CHOICE_OPS)) unmark_folded(unroll, choice);
     }
-    if (are_short(unroll, &indices.loops, COST_UNROLL_CHOICE_OPS)) want(unroll, &indices.loops);
+}
+
+/* A nest of loops has several, which are taken together if that is possible: each folds with the
+ * others. */
+static void look_at_choices(Unroll *unroll)
+{
+    Map seen = {0};
+    kernel_visit_those(unroll->kernel, OP_cmp, note_choice, unroll);
+    vec_each (first, &unroll->choices) {
+        OpVec loops = {0};
+        if (map_has(&seen, first->nest)) continue;
+        map_add(unroll->arena, &seen, first->nest);
+        vec_each (choice, &unroll->choices)
+            for (size_t i = 0; choice->nest == first->nest && i < choice->loops.count; i++)
+                vec_push(unroll->arena, &loops, choice->loops.data[i]);
+        if (!want(unroll, &loops, COST_UNROLL_CHOICE_OPS)) want_each_choice(unroll, first->nest);
+    }
 }
 
 /* All of it, by the author's word. */
@@ -383,7 +448,7 @@ static void look_at_loop(Op *op, void *context)
     OpVec loops = {0};
     if (wanted < 2 || trips.count > wanted) return;
     vec_push(unroll->arena, &loops, op);
-    want(unroll, &loops);
+    want(unroll, &loops, COST_UNROLL_OPS);
 }
 
 /* ---- loops that load ---- */
@@ -442,16 +507,16 @@ static void look_at_loads(Op *op, void *context)
         loaded.bytes * trips > COST_UNROLL_LOADED_BYTES)
         return;
     unroll->counts_elements = true;
-    const bool is_short = are_short(unroll, &loaded.loops, COST_UNROLL_LOAD_OPS);
+    want(unroll, &loaded.loops, COST_UNROLL_LOAD_OPS);
     unroll->counts_elements = false;
-    if (is_short) want(unroll, &loaded.loops);
 }
 
 /* ---- unrolling ---- */
 
-/* Of a copy the same loops are wanted. */
+/* Of a copy the same loops are wanted, and the same choices fold. */
 static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool is_nested)
 {
+    if (map_has(&unroll->folded, op)) map_add(unroll->arena, &unroll->folded, copy);
     if (map_has(&unroll->wanted, op)) {
         map_set(unroll->arena, &unroll->wanted, copy, copy);
         if (!is_nested) vec_push(unroll->arena, &unroll->outermost, copy);
@@ -464,10 +529,33 @@ static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool is_nested)
     }
 }
 
+static Value *copy_of(const Map *copies, Value *value)
+{
+    Value *copy = map_get(copies, value);
+    return copy ? copy : value;
+}
+
+/* Where the index is a number by now a choice is one of its operands. */
+static bool folds(const Builder *at, const Op *op, Map *copies)
+{
+    if (op->code != OP_select) return false;
+    const Op *place = operand(op, condition)->op;
+    const Map nothing = {0};
+    int64_t index, number;
+    if (!number_of(&nothing, copy_of(copies, operand(place, a)), &index) ||
+        !value_constant(operand(place, b), &number))
+        return false;
+    map_set(at->kernel->arena, copies, op->results,
+            copy_of(copies, index == number ? operand(op, a) : operand(op, b)));
+    return true;
+}
+
 static void copy_op(Builder *at, const Op *op, int64_t trip, Map *copies, void *context)
 {
+    Unroll *unroll = context;
     (void)trip;
-    want_copies(context, op, op_clone(at, op, copies), false);
+    if (map_has(&unroll->folded, op) && folds(at, op, copies)) return;
+    want_copies(unroll, op, op_clone(at, op, copies), false);
 }
 
 static void unroll_loop(Unroll *unroll, Op *loop)
@@ -521,7 +609,7 @@ bool pass_unroll(Kernel *kernel, PassContext *context)
     kernel_visit_those(kernel, OP_local_alloc, look_at_array, &unroll);
     kernel_visit_those(kernel, OP_shared_alloc, look_at_copy, &unroll);
     kernel_visit_those(kernel, OP_for, look_at_loop, &unroll);
-    kernel_visit_those(kernel, OP_cmp, look_at_choice, &unroll);
+    look_at_choices(&unroll);
     kernel_visit_with(kernel, QUOTIENT | REMAINDER, look_at_division, &unroll);
     kernel_visit_those(kernel, OP_for, look_at_loads, &unroll);
     kernel_visit_those(kernel, OP_for, find_outermost, &unroll);
