@@ -9,7 +9,7 @@
  *
  * A division by what such loops know is by a number in each copy of their bodies, a shift or a
  * product in place of many instructions, and what is computed of its result is known better: short
- * loops are unrolled for it.
+ * loops are unrolled for it. So they are for a float that an index divides: that is a number.
  *
  * A vector that is written out has an element chosen by comparisons of its index with each place:
  * where that follows from such loops, too, one of them is left in each copy of their bodies, the
@@ -343,10 +343,12 @@ static void look_at_division(Op *op, void *context)
     Unroll *unroll = context;
     Indices indices = {.unroll = unroll, .fits = is_repeated};
     int64_t number;
+    double dividend;
     Value *divisor = value_repeated(operand(op, b));
-    if (!dtype_is_integer(op->results[0].type->dtype) || value_constant(divisor, &number) ||
-        !follow(&indices, divisor, DEEPEST))
-        return;
+    if (value_repeated_number(operand(op, a), &dividend) && divisor->op &&
+        divisor->op->code == OP_cast)
+        divisor = operand(divisor->op, a);
+    if (value_constant(divisor, &number) || !follow(&indices, divisor, DEEPEST)) return;
     want(unroll, &indices.loops, COST_UNROLL_DIVISION_OPS);
 }
 

@@ -27,3 +27,19 @@ for rows in 3 6 8 12; do
     (ulimit -t 20; $TILEC k.py --export 'k = lower.compile(block_dim=128)' --arch=sm_80 --ptxas=none --print-after=divisions -o k.o 2> ir || echo "status $?")
     echo "$rows rows: $(awk '/^# after divisions/ { loops = choices = 0 } / for / { loops++ } / = select / { choices++ } END { print loops + 0, "loops", choices + 0, "choices" }' ir)"
 done
+# A number that a loop's index divides is another number in each iteration.
+cat > k.py <<'EOF'
+import warp as wp
+
+@wp.kernel(enable_backward=False)
+def series(a: wp.array(dtype=wp.mat33), s: wp.array(dtype=wp.mat33)):
+    t = wp.tid()
+    term = wp.identity(n=3, dtype=float)
+    total = wp.identity(n=3, dtype=float)
+    for k in range(1, 8):
+        term = term * a[t] * (1.0 / float(k))
+        total += term
+    s[t] = total
+EOF
+$TILEC k.py --export 'k = series.compile(block_dim=128)' --arch=sm_80 --ptxas=none -S -o k.ptx
+echo "$(grep -c 'div\.\|rcp\.' k.ptx) divisions"
