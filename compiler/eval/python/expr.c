@@ -381,7 +381,10 @@ static Object *eval_subscript(Eval *eval, const Node *node)
     const NodeSubscript *n = NODE_AS(Subscript, node);
     Object *object = eval_expr(eval, n->value);
     Object *index = object != NULL ? eval_expr(eval, n->slice) : NULL;
-    return index != NULL ? item_get(eval, object, index, eval_move_to(eval, node)) : NULL;
+    if (index == NULL) return NULL;
+    if (object->kind == OBJECT_IR && eval->ops->first_element(eval, n->value, index) != NULL)
+        return object;
+    return item_get(eval, object, index, eval_move_to(eval, node));
 }
 
 /* ---- functions and comprehensions ---- */

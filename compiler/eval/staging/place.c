@@ -186,6 +186,32 @@ static Slot *root_place(Eval *eval, const Node *node, Object *object)
     return slot;
 }
 
+Object *named_variable(Eval *eval, Name name)
+{
+    for (Scope *scope = eval->frame->scope; scope != NULL; scope = scope->parent) {
+        Binding *binding = bindings_get(&scope->bindings, name);
+        if (binding != NULL && binding->object != NULL)
+            return object_is_variable(binding->object) ? binding->object : NULL;
+    }
+    return NULL;
+}
+
+Slot *first_element(Eval *eval, const Node *array, const Object *index)
+{
+    const Object *variable = NULL;
+    if (index->kind != OBJECT_INT || index->as.integer != 0) return NULL;
+    if (array->kind == NODE_Name) variable = named_variable(eval, NODE_AS(Name, array)->id);
+    if (array->kind == NODE_Attribute) {
+        const Object *owner = eval_expr(eval, NODE_AS(Attribute, array)->value);
+        const Binding *binding =
+            owner != NULL && owner->kind == OBJECT_INSTANCE
+                ? bindings_get(&owner->as.instance->attributes, NODE_AS(Attribute, array)->attr)
+                : NULL;
+        variable = binding != NULL ? binding->object : NULL;
+    }
+    return object_is_variable(variable) && variable->as.place->is_array ? variable->as.place : NULL;
+}
+
 Slot *target_place(Eval *eval, const Node *target)
 {
     const bool is_item = target->kind == NODE_Subscript;
@@ -207,6 +233,9 @@ Slot *target_place(Eval *eval, const Node *target)
     *slot = (Slot){.field = is_item ? NULL : NODE_AS(Attribute, target)->attr,
                    .index = is_item ? eval_expr(eval, NODE_AS(Subscript, target)->slice) : NULL};
     if (is_item && slot->index == NULL) return NULL;
+    Slot *variable =
+        is_item && owner->kind == OBJECT_IR ? first_element(eval, node, slot->index) : NULL;
+    if (variable != NULL) return variable;
     if (!is_part_of(eval, slot, owner))
         slot->memory = owner;
     else

@@ -44,7 +44,9 @@ Object *core_variable_at(Eval *eval, const Bound *bound)
     return place_new(eval, bound->values[0], bound->values[1], true);
 }
 
-/* variable(dtype, init): a number of that type, which keeps its type whatever is assigned. */
+/* variable(dtype, init, is_array): a number of that type, which keeps its type whatever is
+ * assigned.
+ */
 Object *core_variable(Eval *eval, const Bound *bound)
 {
     DType dtype;
@@ -61,7 +63,11 @@ Object *core_variable(Eval *eval, const Bound *bound)
                                 init != NULL ? init->type : type_scalar(core_types(eval), dtype));
     Object *cell = object_new(eval, OBJECT_CELL);
     cell->as.ir.var = build_op(&eval->builder, OP_var, init != NULL, &init, 1, &type)->results;
-    return place_new(eval, cell, NULL, true);
+    Object *variable = place_new(eval, cell, NULL, true);
+    return argument_absent(bound->values[2]) ||
+                   object_truth(eval, bound->values[2], &variable->as.place->is_array)
+               ? variable
+               : NULL;
 }
 
 /* set_variable(memory, value): the memory of a Place that is a variable. */
@@ -154,17 +160,6 @@ static PlaceKind kind_of_argument(Eval *eval, Object *callee, uint32_t index, Na
         if (name != NULL ? NODE_AS(arg, parameter)->arg == name : i == index + bound)
             return places[i];
     }
-}
-
-/* The variable that a name stands for, or NULL. */
-static Object *named_variable(Eval *eval, Name name)
-{
-    for (Scope *scope = eval->frame->scope; scope != NULL; scope = scope->parent) {
-        Binding *binding = bindings_get(&scope->bindings, name);
-        if (binding != NULL && binding->object != NULL)
-            return object_is_variable(binding->object) ? binding->object : NULL;
-    }
-    return NULL;
 }
 
 /* What a parameter was given is the value of a variable: to the library the parameter stands for

@@ -112,6 +112,11 @@ bool slot_part(Eval *eval, const Slot *slot, const char *method, Object *op, Obj
 bool slot_write(Eval *eval, const Slot *slot, Object *value, Span at); /* false: reported */
 /* What the target of an assignment names; its owner and index are evaluated. NULL: reported. */
 Slot *target_place(Eval *eval, const Node *target);
+/* The variable that a name stands for, or NULL. */
+Object *named_variable(Eval *eval, Name name);
+/* The variable that array[index] is, where a name or an instance's attribute stands for one that is
+ * an array of one element, too. NULL: it is none. */
+Slot *first_element(Eval *eval, const Node *array, const Object *index);
 bool object_is_one_variable(const Object *object); /* a variable of the thread: not one for each
                                                       iteration, nor an element of memory */
 Object *place_new(Eval *eval, Object *memory, Object *index, bool assigns);

@@ -163,6 +163,7 @@ typedef struct Slot {
     Object *index; /* the item of it ... */
     Name field;    /* ... or the attribute; both NULL: all */
     bool assigns;  /* binding the name that stands for it writes to the place */
+    bool is_array; /* a variable that is also an array of one element: x, or x[0] */
 } Slot;
 
 /* A name's value after run-time control: on the way through region i it was values[i] (NULL:
