@@ -135,6 +135,10 @@ typedef struct TensorCopy {
 bool access_splits_lines(FactTable *facts, const Access *access);
 /* Elements that a tensor map counts as one along the contiguous dimension: those of a byte. */
 int tensor_unit(DType dtype);
+/* How TMA may lay out a shared tile: in panels, as the tensor core reads them, or row after row.
+ * NULL: its extents don't allow that. */
+const Layout *tma_panels(LayoutTable *layouts, const Type *tile);
+const Layout *tma_rows(LayoutTable *layouts, const Type *tile);
 /* How a tile of this layout would be copied as `copy` says; false: there is no way. */
 bool tma_load_of(Op *copy, const Layout *layout, TensorCopy *out);
 /* Whether the memory is such that TMA can do so. */

@@ -11,6 +11,24 @@ int tensor_unit(DType dtype)
     return bits < BYTE ? BYTE / bits : 1;
 }
 
+const Layout *tma_panels(LayoutTable *layouts, const Type *tile)
+{
+    int32_t shape[LAYOUT_RANK];
+    for (int d = 0; d < tile->rank; d++) shape[d] = (int32_t)tile->shape[d];
+    return layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
+}
+
+const Layout *tma_rows(LayoutTable *layouts, const Type *tile)
+{
+    int32_t shape[LAYOUT_RANK];
+    int order[LAYOUT_RANK];
+    for (int d = 0; d < tile->rank; d++) {
+        shape[d] = (int32_t)tile->shape[d];
+        order[d] = tile->rank - 1 - d;
+    }
+    return layout_row_major(layouts, tile->rank, shape, order);
+}
+
 /* Why the host cannot describe the memory: NULL, or what is wrong. */
 static const char *fault_of_pointer(FactTable *facts, const Access *access)
 {

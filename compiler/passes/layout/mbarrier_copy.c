@@ -35,25 +35,7 @@ static Op *alloc_of(const Op *copy)
 }
 
 /* A layout of a tile that TMA knows. */
-typedef const Layout *Candidate(const Inference *inference, const Type *tile);
-
-static const Layout *panels_of(const Inference *inference, const Type *tile)
-{
-    int32_t shape[LAYOUT_RANK];
-    for (int d = 0; d < tile->rank; d++) shape[d] = (int32_t)tile->shape[d];
-    return layout_panels(inference->kernel->layouts, tile->rank, shape, dtype_bits(tile->dtype));
-}
-
-static const Layout *rows_of(const Inference *inference, const Type *tile)
-{
-    int32_t shape[LAYOUT_RANK];
-    int dim_order[LAYOUT_RANK];
-    for (int d = 0; d < tile->rank; d++) {
-        shape[d] = (int32_t)tile->shape[d];
-        dim_order[d] = tile->rank - 1 - d;
-    }
-    return layout_row_major(inference->kernel->layouts, tile->rank, shape, dim_order);
-}
+typedef const Layout *Candidate(LayoutTable *layouts, const Type *tile);
 
 typedef struct Writer {
     Kernel *kernel;
@@ -96,8 +78,9 @@ static bool lay_out_as(const Inference *inference, Candidate *candidate, Op *cop
                        int align)
 {
     Value *tile = &alloc->results[0];
-    const Layout *layout = candidate(inference, tile->type);
-    if (!layout || !is_possible(inference, copy, candidate(inference, operand(copy, tile)->type)))
+    LayoutTable *layouts = inference->kernel->layouts;
+    const Layout *layout = candidate(layouts, tile->type);
+    if (!layout || !is_possible(inference, copy, candidate(layouts, operand(copy, tile)->type)))
         return false;
     tile->type = type_with_layout(inference->kernel->types, tile->type, layout);
     op_set_int(alloc, ATTR_bytes, type_bytes(tile->type));
@@ -115,8 +98,8 @@ void lay_out_for_copies(Op *op, void *context)
     const Type *part = copy ? operand(copy, tile)->type : NULL;
     if (!alloc || alloc->results[0].type->layout || part->rank < 2 || dtype_bits(part->dtype) < 8)
         return;
-    if (!lay_out_as(inference, panels_of, copy, alloc, SWIZZLE_ATOM_BYTES))
-        lay_out_as(inference, rows_of, copy, alloc, TMA_ALIGN);
+    if (!lay_out_as(inference, tma_panels, copy, alloc, SWIZZLE_ATOM_BYTES))
+        lay_out_as(inference, tma_rows, copy, alloc, TMA_ALIGN);
 }
 
 static void build_expect(Builder *builder, const Op *mark, const Type *tile)

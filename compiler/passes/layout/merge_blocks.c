@@ -116,8 +116,7 @@ static int dim_of_access(const Merge *merge, const Access *access)
         const BlockStep step = step_of(merge, access->offsets[d]);
         if (!step.known) return UNKNOWN;
         if (!step.step) continue;
-        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step.step)
-            return UNKNOWN;
+        if (dim != NONE || access->tile_dim[d] < 0 || access->width[d] != step.step) return UNKNOWN;
         dim = FIRST + access->tile_dim[d];
     }
     return dim;
@@ -277,11 +276,8 @@ static void look_at_op(Merge *merge, Op *op)
 static bool is_by_tma(const Merge *merge, Op *copy)
 {
     const Type *tile = operand(copy, tile)->type;
-    if (tile->rank != 2) return false;
-    const int32_t shape[2] = {(int32_t)tile->shape[0], (int32_t)tile->shape[1]};
-    return !tma_load_fault(
-        merge->facts, copy,
-        layout_panels(merge->kernel->layouts, 2, shape, dtype_bits(tile->dtype)));
+    return tile->rank == 2 &&
+           !tma_load_fault(merge->facts, copy, tma_panels(merge->kernel->layouts, tile));
 }
 
 static bool are_by_tma(const Merge *merge, const Op *loop)

@@ -45,13 +45,6 @@ static void shape_of(const Type *type, int first, int32_t *out)
     for (int d = first; d < type->rank; d++) out[d - first] = (int32_t)type->shape[d];
 }
 
-static const Layout *whole_layout(const Kernel *kernel, const Type *type)
-{
-    int32_t shape[LAYOUT_RANK];
-    shape_of(type, 0, shape);
-    return layout_panels(kernel->layouts, type->rank, shape, dtype_bits(type->dtype));
-}
-
 static const Layout *swapped_if(const Kernel *kernel, bool swapped, const Layout *layout)
 {
     return swapped && layout ? layout_transpose(kernel->layouts, layout, (int[]){1, 0}) : layout;
@@ -124,7 +117,7 @@ static bool lay_out(const Kernel *kernel, Matrix *matrix)
     while (tile->op->code == OP_shared_view) tile = operand(tile->op, tile);
     matrix->alloc = tile->op;
     if (tile->op->code != OP_shared_alloc || part->type->rank != 2) return false;
-    const Layout *whole = whole_layout(kernel, tile->type);
+    const Layout *whole = tma_panels(kernel->layouts, tile->type);
     if (!whole || (tile->type->layout && tile->type->layout != whole)) return false;
     const Layout *layout = is_whole(matrix, dims) ? matrix_layout(kernel, tile->type, dims)
                                                   : part_layout(kernel, part, whole);
@@ -300,7 +293,7 @@ bool wgmma_fits(const Kernel *kernel, const Target *target, const Op *dot)
 
 void wgmma_lay_out(const Kernel *kernel, Value *tile)
 {
-    const Layout *layout = whole_layout(kernel, tile->type);
+    const Layout *layout = tma_panels(kernel->layouts, tile->type);
     CHECK(layout && tile->op->code == OP_shared_alloc);
     tile->type = type_with_layout(kernel->types, tile->type, layout);
     op_set_int(tile->op, ATTR_bytes, dtype_memory_bytes(tile->type->dtype, layout_size(layout)));

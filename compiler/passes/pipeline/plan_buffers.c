@@ -288,14 +288,7 @@ const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *b
                                   const Type *tile)
 {
     LayoutTable *layouts = pipeline->pass->kernel->layouts;
-    int32_t shape[TYPE_RANK];
-    int order[TYPE_RANK];
-    for (int d = 0; d < tile->rank; d++) {
-        shape[d] = (int32_t)tile->shape[d];
-        order[d] = tile->rank - 1 - d;
-    }
-    return buffer->is_plain ? layout_row_major(layouts, tile->rank, shape, order)
-                            : layout_panels(layouts, tile->rank, shape, dtype_bits(tile->dtype));
+    return buffer->is_plain ? tma_rows(layouts, tile) : tma_panels(layouts, tile);
 }
 
 /* Why the multi-buffer's copy cannot be a TMA load; NULL: it can. */
