@@ -125,6 +125,12 @@ bool op_swaps(const Op *op)
     return dims->count == 2 && dims->integers[0] == 1;
 }
 
+Op *op_unswapped(Op *op, bool *swapped)
+{
+    for (*swapped = false; op && op_swaps(op); op = operand(op, a)->op) *swapped = !*swapped;
+    return op;
+}
+
 bool shared_is_used(const Op *op, const Op *alloc)
 {
     for (int i = 0; i < op->operand_count; i++)

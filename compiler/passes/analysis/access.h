@@ -178,6 +178,9 @@ bool written_has(const WrittenMemory *written, const Value *memory);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */
+/* What such a transpose, or one of one, is of; another op itself. NULL: no op makes it. *swapped:
+ * whether rows are columns by all of them. */
+Op *op_unswapped(Op *op, bool *swapped);
 /* Of all shared tiles that are made in the region. */
 int64_t region_shared_bytes(Region *region);
 

@@ -19,13 +19,10 @@ static bool is_still_there(Op *load, const Op *dot)
 
 bool find_in_place(const Op *dot, DotOperand operand, InPlace *out)
 {
-    Value *value = operand_list(dot, a)[operand];
     *out = (InPlace){0};
-    for (; value->op && op_swaps(value->op); value = operand(value->op, a))
-        out->transposed = !out->transposed;
-    if (!value->op || value->op->code != OP_shared_load || !is_still_there(value->op, dot))
-        return false;
-    out->tile = operand(value->op, tile);
+    Op *load = op_unswapped(operand_list(dot, a)[operand]->op, &out->transposed);
+    if (!load || load->code != OP_shared_load || !is_still_there(load, dot)) return false;
+    out->tile = operand(load, tile);
     return true;
 }
 

@@ -97,9 +97,8 @@ static int64_t bytes_at_once(const Loop *loop, Op *load)
  * is more than once for the block. */
 static bool is_loaded_by_warps(const Op *dot)
 {
-    bool along = false;
-    for (const Op *op = operand(dot, b)->op; op && op_swaps(op); op = operand(op, a)->op)
-        along = !along;
+    bool along;
+    op_unswapped(operand(dot, b)->op, &along);
     return along;
 }
 

@@ -127,7 +127,8 @@ int plan_step_stage(const Plan *plan, const Op *op);
 int plan_stage(const Plan *plan, const Value *value);
 /* Whether it is a product that is begun, and waited for later. */
 bool plan_is_async(const Plan *plan, const Op *op);
-/* The matrix that an operand of the product is read from in shared memory; NULL: none. */
+/* Where an operand of the product is read from shared memory, and the matrix there; NULL: none. */
+const Op *plan_operand_load(const Op *dot, int operand);
 const Value *plan_operand(const Op *dot, int operand);
 /* Whether the step reads the tile. */
 bool plan_reads(const Op *op, const Op *alloc);

@@ -541,9 +541,8 @@ static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
 {
     const Pass *pass = pipeline->pass;
     for (int i = 0; i < 2; i++) {
-        const Op *load = dot->operands[i]->op;
-        while (load && op_swaps(load)) load = operand(load, a)->op;
-        if (is_copied_ahead(pipeline, plan_operand(dot, i)) &&
+        const Op *load = plan_operand_load(dot, i);
+        if (load && is_copied_ahead(pipeline, operand(load, tile)) &&
             !plan_feeds_products_alone(&load->results[0]))
             return "a product's operand has other uses";
     }

@@ -5,11 +5,17 @@
 
 #include "passes/analysis/loop.h"
 
+const Op *plan_operand_load(const Op *dot, int operand)
+{
+    bool swapped;
+    const Op *op = op_unswapped(dot->operands[operand]->op, &swapped);
+    return op && op->code == OP_shared_load && op->parent == dot->parent ? op : NULL;
+}
+
 const Value *plan_operand(const Op *dot, int operand)
 {
-    const Op *op = dot->operands[operand]->op;
-    while (op && op_swaps(op)) op = operand(op, a)->op;
-    return op && op->code == OP_shared_load && op->parent == dot->parent ? operand(op, tile) : NULL;
+    const Op *load = plan_operand_load(dot, operand);
+    return load ? operand(load, tile) : NULL;
 }
 
 /* The memory of an operand. What a product reads stands at its operands' loads, which are made
@@ -106,9 +112,9 @@ static bool is_written_in(const Region *body, const Op *alloc)
 
 bool plan_is_remade(const Plan *plan, const Op *op)
 {
-    const Op *load = op;
-    while (op_swaps(load) && operand(load, a)->op) load = operand(load, a)->op;
-    if (load->code == OP_shared_load &&
+    bool swapped;
+    const Op *load = op_unswapped((Op *)(uintptr_t)op, &swapped);
+    if (load && load->code == OP_shared_load &&
         load->parent == op->parent) /* of a tile that stays as it is */
         return plan_feeds_products_alone(&load->results[0]) ||
                !is_written_in(load->parent, shared_root(operand(load, tile)));
