@@ -145,10 +145,9 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
                         Value *const arguments[STAGE_VALUES])
 {
     Op *loop = pipeline->loop;
-    for (size_t i = 0; i < pipeline->uses.count; i++) {
-        Op *use = pipeline->uses.data[i];
-        if (use == buffer->copy || op_has(use, ALIAS) || !shared_is_used(use, buffer->alloc))
-            continue;
+    for (size_t i = 0; i < buffer->uses.count; i++) {
+        Op *use = buffer->uses.data[i];
+        if (use == buffer->copy || op_has(use, ALIAS)) continue;
         const bool inside = region_holds(loop->regions[0], use->parent);
         if (!inside && !buffer->is_shared) continue;
         Builder builder = builder_before(use);
@@ -166,19 +165,21 @@ static void move_buffer(const Pipeline *pipeline, const MultiBuffer *buffer,
     }
 }
 
-void multi_buffer_drop_tiles(const Pipeline *pipeline)
+static void drop_tile(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
     const Op *loop = pipeline->loop;
-    for (size_t i = pipeline->uses.count; i-- > 0;) {
-        Op *use = pipeline->uses.data[i];
+    for (size_t i = buffer->uses.count; i-- > 0;) {
+        Op *use = buffer->uses.data[i];
         /* it went with the loop, in whose place there is another one */
         const bool is_erased = !loop->parent && region_holds(loop->regions[0], use->parent);
-        if (op_has(use, ALIAS) && !is_erased && use->results[0].use_count == 0 &&
-            multi_buffer_of(pipeline, shared_root(&use->results[0])))
-            op_erase(use);
+        if (op_has(use, ALIAS) && !is_erased && use->results[0].use_count == 0) op_erase(use);
     }
-    vec_each (buffer, &pipeline->buffers)
-        if (buffer->alloc->results[0].use_count == 0) op_erase(buffer->alloc);
+    if (buffer->alloc->results[0].use_count == 0) op_erase(buffer->alloc);
+}
+
+void multi_buffer_drop_tiles(const Pipeline *pipeline)
+{
+    vec_each (buffer, &pipeline->buffers) drop_tile(pipeline, buffer);
 }
 
 /* What is gathered to stages now, and where from. */

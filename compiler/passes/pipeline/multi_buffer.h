@@ -10,6 +10,7 @@
 /* A tile that is copied ahead. */
 typedef struct MultiBuffer {
     Op *copy, *alloc;
+    OpVec uses;     /* of the tile and of its parts, in the launch, in order */
     Op *gather;     /* what `copy`, a store, writes is gathered; NULL: it is a copy */
     Value *stages;  /* the multi-buffer */
     bool is_shared; /* the tile is used outside of the loop, too */
@@ -95,7 +96,6 @@ typedef struct Pipeline {
     bool pingpong;         /* consumers' warpgroups begin their products one behind the other */
     Value *order;          /* the mbarriers for that, as CUTLASS's OrderedSequenceBarrier */
     struct Pipeline *once; /* what producers copy before the loop: of one stage; NULL: nothing */
-    OpVec uses;            /* of shared tiles in the launch, in order */
 } Pipeline;
 
 /* An op of the loop's body, and how many iterations behind the loads' it is done. */

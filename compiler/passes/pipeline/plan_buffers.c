@@ -11,12 +11,9 @@
 
 /* ---- what uses a tile ---- */
 
-static bool has_shared_operand(const Op *op, const void *context)
+static bool uses_tile(const Op *op, const void *alloc)
 {
-    (void)context;
-    for (int i = 0; i < op->operand_count; i++)
-        if (op->operands[i]->type->kind == TYPE_SHARED) return true;
-    return false;
+    return shared_is_used(op, alloc);
 }
 
 /* The loop with stages that is nearest around the op; NULL: there is none. */
@@ -28,20 +25,16 @@ static Op *pipelined_around(const Op *op)
 }
 
 /* In every round the tile is copied whole before anything else is done with it. */
-static bool is_copied_first(const Pipeline *pipeline, const Op *alloc, const Op *loop)
+static bool is_copied_first(const MultiBuffer *buffer, const Op *loop)
 {
     const Region *body = loop->regions[0];
-    const Op *copy = NULL;
-    for (size_t i = 0; i < pipeline->uses.count; i++) {
-        const Op *use = pipeline->uses.data[i];
-        if (op_has(use, ALIAS) || !shared_is_used(use, alloc) || !region_holds(body, use->parent))
-            continue;
-        if (copy) return true; /* uses come in order */
-        if (use->code != OP_copy || use->parent != body || operand(use, tile)->op != alloc)
-            return false;
-        copy = use;
+    for (size_t i = 0; i < buffer->uses.count; i++) {
+        const Op *use = buffer->uses.data[i];
+        if (!op_has(use, ALIAS) && region_holds(body, use->parent)) /* the first one there */
+            return use->code == OP_copy && use->parent == body &&
+                   operand(use, tile)->op == buffer->alloc;
     }
-    return copy != NULL;
+    return false;
 }
 
 /* ---- which tiles ---- */
@@ -71,17 +64,16 @@ static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
     return NULL;
 }
 
-static const char *fault_in_loop(const Pipeline *pipeline, const Op *copy)
+static const char *fault_in_loop(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
     const Region *body = pipeline->loop->regions[0];
-    const Op *alloc = operand(copy, tile)->op;
-    for (size_t i = 0; i < pipeline->uses.count; i++) {
-        const Op *use = pipeline->uses.data[i];
-        if (use == copy || !shared_is_used(use, alloc)) continue;
+    for (size_t i = 0; i < buffer->uses.count; i++) {
+        const Op *use = buffer->uses.data[i];
+        if (use == buffer->copy) continue;
         if (use->code == OP_shared_reshape) return "the tile is used in another shape";
         if (!region_holds(body, use->parent)) continue;
         if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
-        if (!op_has(use, ALIAS) && op_comes_before(region_find_ancestor(body, use), copy))
+        if (!op_has(use, ALIAS) && op_comes_before(region_find_ancestor(body, use), buffer->copy))
             return "the loop reads the tile before it is copied to";
     }
     return NULL;
@@ -97,22 +89,18 @@ static bool is_repeated(const Region *region, const Op *alloc)
 
 /* What the tile holds before the loop, or leaves behind it, matters where it is used there: then
  * both must be parts of one straight text. */
-static const char *fault_outside(const Pipeline *pipeline, const Op *copy, bool *is_shared)
+static const char *fault_outside(const Pipeline *pipeline, MultiBuffer *buffer)
 {
-    const Op *alloc = operand(copy, tile)->op;
-    *is_shared = false;
-    for (size_t i = 0; i < pipeline->uses.count; i++) {
-        const Op *use = pipeline->uses.data[i];
-        if (op_has(use, ALIAS) || !shared_is_used(use, alloc) ||
-            region_holds(pipeline->loop->regions[0], use->parent))
-            continue;
+    for (size_t i = 0; i < buffer->uses.count; i++) {
+        const Op *use = buffer->uses.data[i];
+        if (op_has(use, ALIAS) || region_holds(pipeline->loop->regions[0], use->parent)) continue;
         const Op *other = pipelined_around(use);
-        if (other && is_copied_first(pipeline, alloc, other)) continue;
-        *is_shared = true;
+        if (other && is_copied_first(buffer, other)) continue;
+        buffer->is_shared = true;
         if (!region_holds(pipeline->loop->parent, use->parent))
             return "the tile is used outside of the branch or loop that this is in";
     }
-    if (*is_shared && is_repeated(pipeline->loop->parent, alloc))
+    if (buffer->is_shared && is_repeated(pipeline->loop->parent, buffer->alloc))
         return "the tile is used outside of the loop, which another loop repeats";
     return NULL;
 }
@@ -124,21 +112,28 @@ static void report(const Pipeline *pipeline, const Op *copy, const char *fault)
     if (pipeline->stages > 1) diag_report(session->diags, DIAG_not_ahead, copy->span, fault);
 }
 
+/* Of the tile that the copy, or a store of what is gathered, writes. */
+static MultiBuffer buffer_of(const Pipeline *pipeline, Op *copy, Op *gather)
+{
+    const Pass *pass = pipeline->pass;
+    Op *alloc = operand(copy, tile)->op;
+    return (MultiBuffer){.copy = copy,
+                         .alloc = alloc,
+                         .uses = region_list(pass->arena, pass->launch, uses_tile, alloc),
+                         .gather = gather,
+                         .is_plain = operand(copy, tile)->type->rank == 1};
+}
+
 static void consider_copy(Pipeline *pipeline, Op *copy)
 {
-    bool is_shared = false;
+    MultiBuffer buffer = buffer_of(pipeline, copy, NULL);
     const char *fault = fault_of_copy(pipeline, copy);
-    if (!fault) fault = fault_in_loop(pipeline, copy);
-    if (!fault) fault = fault_outside(pipeline, copy, &is_shared);
-    if (fault) {
+    if (!fault) fault = fault_in_loop(pipeline, &buffer);
+    if (!fault) fault = fault_outside(pipeline, &buffer);
+    if (fault)
         report(pipeline, copy, fault);
-        return;
-    }
-    const MultiBuffer buffer = {.copy = copy,
-                                .alloc = operand(copy, tile)->op,
-                                .is_shared = is_shared,
-                                .is_plain = operand(copy, tile)->type->rank == 1};
-    vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
+    else
+        vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
 }
 
 /* ---- tiles that are gathered ---- */
@@ -170,11 +165,9 @@ static bool is_gathered_wide(const Pipeline *pipeline, Op *gather)
            scattered_vector(analysis_ranges(pass->context), pass->target, gather, most) == most;
 }
 
-/* What is gathered as a whole, from where is known before the iteration, and goes to a tile that
- * each iteration writes once before it reads it. */
+/* What is gathered as a whole, from where is known before the iteration; NULL: it is not. */
 static Op *gather_ahead(const Pipeline *pipeline, const Op *store)
 {
-    bool is_shared = false;
     Op *gather = store->code == OP_shared_store && !store->attr_count ? gather_stored(store) : NULL;
     if (!gather || pipeline->stages < 2 || gather->parent != store->parent ||
         !target_has(pipeline->pass->target, HAS_CP_ASYNC) ||
@@ -182,18 +175,19 @@ static Op *gather_ahead(const Pipeline *pipeline, const Op *store)
         operand(store, tile)->type->rank == TYPE_RANK ||
         type_elements(operand(store, tile)->type) > TILE_LIMIT / pipeline->stages ||
         value_finds(gather->results, is_unforeseen_index, (Pipeline *)(uintptr_t)pipeline) ||
-        fault_in_loop(pipeline, store) || fault_outside(pipeline, store, &is_shared) || is_shared ||
         !is_gathered_wide(pipeline, gather))
         return NULL;
     return gather;
 }
 
+/* It goes to a tile that each iteration writes once before it reads it. */
 static void consider_gathered(Pipeline *pipeline, Op *store)
 {
     Op *gather = gather_ahead(pipeline, store);
     if (!gather) return;
-    const MultiBuffer buffer = {.copy = store, .alloc = operand(store, tile)->op, .gather = gather};
-    vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
+    MultiBuffer buffer = buffer_of(pipeline, store, gather);
+    if (!fault_in_loop(pipeline, &buffer) && !fault_outside(pipeline, &buffer) && !buffer.is_shared)
+        vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
 }
 
 bool multi_buffer_gathers(const Pipeline *pipeline)
@@ -216,8 +210,6 @@ void plan_find_buffers(Pipeline *pipeline)
                                  : "it copies no tile from global to shared memory as a whole");
         return;
     }
-    pipeline->uses =
-        region_list(pipeline->pass->arena, pipeline->pass->launch, has_shared_operand, NULL);
     region_each_of (copy, body, OP_copy)
         if (copy->parent != body && pipelined_around(copy) == pipeline->loop)
             report(pipeline, copy, "not every iteration does it once");
