@@ -145,6 +145,14 @@ bool shared_is_only_read(const Op *op)
            op->code == OP_shared_load || op->code == OP_element_load || op->code == OP_gather;
 }
 
+bool copy_source_finds(const Op *copy, ValueQuestion *ask, void *context)
+{
+    for (int i = 0; i < copy->operand_count; i++)
+        if (i != operand_index(copy, tile) && value_finds(copy->operands[i], ask, context))
+            return true;
+    return false;
+}
+
 bool shared_is_loaded_alone(const Value *tile)
 {
     for (const OpUse *use = tile->uses; use; use = use->next)

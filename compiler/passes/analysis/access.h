@@ -69,6 +69,9 @@ bool access_is_wide(FactTable *facts, Op *op);
  * the other: both have the same tile at the same offsets, and the offsets of other iterations of a
  * loop are the same ones or at least a tile away. */
 bool access_is_own(FactTable *facts, Op *a, Op *b, int threads);
+/* Whether the question finds something in what says where a copy reads from: all that it is given
+ * but its shared tile. */
+bool copy_source_finds(const Op *copy, ValueQuestion *ask, void *context);
 /* The same number in every iteration of all loops around it. */
 bool value_is_steady(const Value *value);
 /* True if no element is met by both accesses. */

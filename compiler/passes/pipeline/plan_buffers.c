@@ -57,11 +57,9 @@ static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
     if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
     if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
         return "so many of these tiles are more than one tile may hold";
-    for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile) &&
-            value_finds(copy->operands[i], is_unforeseen, (Pipeline *)(uintptr_t)pipeline))
-            return "where it copies from is not known before the iteration";
-    return NULL;
+    return copy_source_finds(copy, is_unforeseen, (Pipeline *)(uintptr_t)pipeline)
+               ? "where it copies from is not known before the iteration"
+               : NULL;
 }
 
 static const char *fault_in_loop(const Pipeline *pipeline, const MultiBuffer *buffer)

@@ -149,11 +149,6 @@ static ValueAnswer is_x(const Value *value, void *context)
     return op->code == OP_block_idx && op_int(op, ATTR_dim, 0) == 0 ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
-static bool differs_along_x(const Value *value)
-{
-    return value_finds(value, is_x, NULL);
-}
-
 /* A half is one piece of the stage: half of the panels, or half of the rows of one. */
 static int find_half(const Type *tile)
 {
@@ -167,11 +162,10 @@ static int find_half(const Type *tile)
 static int half_of(FactTable *facts, Op *copy)
 {
     const Access access = access_of(copy);
-    if (access.rank != 2 || access.tile->rank != 2 || !access_splits_lines(facts, &access))
-        return -1;
-    for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile) && differs_along_x(copy->operands[i])) return -1;
-    return find_half(access.tile);
+    return access.rank == 2 && access.tile->rank == 2 && access_splits_lines(facts, &access) &&
+                   !copy_source_finds(copy, is_x, NULL)
+               ? find_half(access.tile)
+               : -1;
 }
 
 /* NULL, or why blocks do not copy together. */
@@ -194,7 +188,8 @@ static void find_pairs(Pipeline *pipeline, const Op *dot)
     FactTable *facts = analysis_ranges(pipeline->pass->context);
     const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST);
     bool same = may; /* iterations: what one begins the other waits for */
-    for (int i = 0; i < 3; i++) same = same && !differs_along_x(pipeline->loop->operands[i]);
+    for (int i = 0; i < 3; i++)
+        same = same && !value_finds(pipeline->loop->operands[i], is_x, NULL);
     vec_each (buffer, &pipeline->buffers) buffer->half = same ? half_of(facts, buffer->copy) : -1;
     const char *fault =
         may && !same ? "they have not the same iterations to do" : fault_of_pairs(pipeline, dot);

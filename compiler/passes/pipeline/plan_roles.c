@@ -44,9 +44,7 @@ static bool is_known(const Pipeline *pipeline, const Value *value)
 /* Each thread could find out by itself where it is copied from. */
 static bool is_source_known(const Pipeline *pipeline, const Op *copy)
 {
-    for (int i = 0; i < copy->operand_count; i++)
-        if (i != operand_index(copy, tile) && !is_known(pipeline, copy->operands[i])) return false;
-    return true;
+    return !copy_source_finds(copy, is_unknown, (Pipeline *)(uintptr_t)pipeline);
 }
 
 /* That of each iteration's copies, and how many iterations there are. */

@@ -50,7 +50,7 @@ static ValueAnswer finds_index(const Value *value, void *context)
 static void look_at_copy(Op *op, Traits *traits)
 {
     Traits own = {0};
-    for (int i = 0; i < op->operand_count; i++) value_finds(op->operands[i], finds_index, &own);
+    copy_source_finds(op, finds_index, &own);
     for (int dim = 0; dim < 2; dim++) {
         traits->uses[dim] |= own.uses[dim];
         if (own.uses[dim] && !own.uses[1 - dim])

@@ -101,10 +101,7 @@ static void copy_known(const Pipeline *pipeline, Builder *builder, const MultiBu
                        Map *map)
 {
     vec_each (buffer, buffers)
-        for (int i = 0; i < buffer->copy->operand_count; i++)
-            if (i != operand_index(buffer->copy, tile))
-                value_finds(buffer->copy->operands[i], copy_outside,
-                            &(Copying){pipeline, builder, map});
+        copy_source_finds(buffer->copy, copy_outside, &(Copying){pipeline, builder, map});
 }
 
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
