@@ -264,19 +264,26 @@ static int64_t bytes_on_the_way(const Op *loop, const Type *tile)
 }
 
 /* The bytes beside the multi-buffer that what else is shared takes, with at most so many buffers of
- * a store; `marks`: stores are told; `threads`: threads store, not TMA. */
-static int64_t bytes_beside(const Pipeline *pipeline, int buffers, bool marks, bool threads)
+ * a store; 0: threads store, not TMA. */
+static int64_t bytes_beside(const Pipeline *pipeline, int buffers)
 {
     int64_t bytes = COST_SHARED_MARGIN_SPLIT - multi_buffer_bytes(pipeline) +
                     region_shared_bytes(pipeline->pass->launch);
     region_each_of (op, pipeline->pass->launch, OP_store) {
         const Type *tile = operand(op, value)->type;
-        const int64_t parts = threads ? 0 : parts_of_store(pipeline, op);
-        const int64_t count = lesser_of(parts, buffers);
-        if (count && marks) op_set_int(op, ATTR_tma, count);
-        bytes += parts ? type_bytes(tile) / parts * count : bytes_on_the_way(pipeline->loop, tile);
+        const int64_t parts = buffers ? parts_of_store(pipeline, op) : 0;
+        bytes += parts ? type_bytes(tile) / parts * lesser_of(parts, buffers)
+                       : bytes_on_the_way(pipeline->loop, tile);
     }
     return bytes;
+}
+
+static void mark_stores(const Pipeline *pipeline, int buffers)
+{
+    region_each_of (op, pipeline->pass->launch, OP_store) {
+        const int64_t parts = parts_of_store(pipeline, op);
+        if (parts) op_set_int(op, ATTR_tma, lesser_of(parts, buffers));
+    }
 }
 
 /* A multiprocessor has room for a second block beside what stores take, if it has without that. */
@@ -284,8 +291,8 @@ static bool keeps_blocks(const Pipeline *pipeline, int buffers)
 {
     const int registers = (int)largest_sums(pipeline) + COST_OTHER_REGISTERS,
               producers = (producers_of(pipeline) + WARP_SIZE - 1) / WARP_SIZE;
-    const int64_t beside = bytes_beside(pipeline, buffers, false, false) -
-                           COST_SHARED_MARGIN_SPLIT + COST_SHARED_MARGIN;
+    const int64_t beside =
+        bytes_beside(pipeline, buffers) - COST_SHARED_MARGIN_SPLIT + COST_SHARED_MARGIN;
     const int most = blocks_per_sm(pipeline, registers, producers, COST_SHARED_MARGIN);
     return blocks_per_sm(pipeline, registers, producers, beside) >=
            lesser_of(most, COST_BLOCKS_PER_SM);
@@ -301,7 +308,7 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
     int buffers = COST_STORE_BUFFERS;
     while (buffers > 1 && !keeps_blocks(pipeline, buffers)) buffers--;
     while (is_alone(pipeline) && buffers < COST_STORE_BUFFERS_ALONE &&
-           bytes_beside(pipeline, buffers + 1, false, false) <= most)
+           bytes_beside(pipeline, buffers + 1) <= most)
         buffers++;
     return buffers;
 }
@@ -311,11 +318,11 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
 static bool has_room_for_stores(Pipeline *pipeline)
 {
     int stages = pipeline->stages;
-    const int64_t most = pipeline->pass->target->shared_bytes -
-                         bytes_beside(pipeline, COST_STORE_BUFFERS, false, false);
+    const int64_t most =
+        pipeline->pass->target->shared_bytes - bytes_beside(pipeline, COST_STORE_BUFFERS);
     while (stages > COST_STAGES_ENOUGH && stages * multi_buffer_bytes(pipeline) > most) stages--;
     if (stages * multi_buffer_bytes(pipeline) > most) return false;
-    bytes_beside(pipeline, buffers_of_stores(pipeline, stages), true, false);
+    mark_stores(pipeline, buffers_of_stores(pipeline, stages));
     if (stages < pipeline->stages)
         kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
                       "%d stages in place of %d: what ends a block has no room beside more", stages,
@@ -328,9 +335,8 @@ static bool has_room_for_stores(Pipeline *pipeline)
 static bool is_room_beside(const Pipeline *pipeline)
 {
     const int64_t all = pipeline->pass->target->shared_bytes, stages = bytes_of_stages(pipeline);
-    const bool threads = pipeline->filling == FILLED_BY_PLAN;
-    return all / stages ==
-           all / (stages + bytes_beside(pipeline, COST_STORE_BUFFERS, false, threads));
+    const int buffers = pipeline->filling == FILLED_BY_PLAN ? 0 : COST_STORE_BUFFERS;
+    return all / stages == all / (stages + bytes_beside(pipeline, buffers));
 }
 
 /* Blocks find the grid's extents themselves, and do not see keys. */
@@ -389,8 +395,7 @@ static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
  * What a loop by plan ends with is stored by threads. */
 static bool has_room(Pipeline *pipeline, bool by_plan)
 {
-    return by_plan ? bytes_beside(pipeline, COST_STORE_BUFFERS, false, true) +
-                             bytes_of_stages(pipeline) <=
+    return by_plan ? bytes_beside(pipeline, 0) + bytes_of_stages(pipeline) <=
                          pipeline->pass->target->shared_bytes
                    : has_room_for_stores(pipeline);
 }
