@@ -98,6 +98,8 @@ typedef struct Pipeline {
     struct Pipeline *once; /* what producers copy before the loop: of one stage; NULL: nothing */
 } Pipeline;
 
+enum { PLAN_STAGES = 2 }; /* at most */
+
 /* An op of the loop's body, and how many iterations behind the loads' it is done. */
 typedef struct Step {
     Op *op;
@@ -114,7 +116,7 @@ typedef struct Plan {
     Map derived;        /* ops that wait for a product of their iteration */
     bool waits;         /* for each product at once */
     bool hands_over;    /* products wait a stage for what threads store for them */
-    int count;          /* of stages: 1 or 2 */
+    int count;          /* of stages */
     int64_t cycles;     /* of an iteration, by the cost model */
     const char *fault;  /* why there is one, where there might be more; NULL */
     const Op *obstacle; /* why there is no plan: what the loop has that may not be in one; NULL */

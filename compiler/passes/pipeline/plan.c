@@ -25,7 +25,7 @@
 #include "passes/layout/matrix.h"
 #include "passes/analysis/loop.h"
 
-enum { STAGES = 2, STAGES_READ_TWICE = 3 };
+enum { STAGES_READ_TWICE = 3 };
 
 /* ---- the body ---- */
 
@@ -288,7 +288,7 @@ static int64_t step_ready(const Schedule *schedule, size_t index)
 static int64_t rank_of(const Schedule *schedule, Step step, int64_t ready)
 {
     if (schedule->plan->waits) return 0;
-    if (step.op->code == OP_dot && ready <= schedule->now) return step.stage - STAGES;
+    if (step.op->code == OP_dot && ready <= schedule->now) return step.stage - PLAN_STAGES;
     return ready <= schedule->now ? 0 : ready;
 }
 
@@ -354,7 +354,7 @@ static bool gains_by_pingpong(const Plan *plan)
         if (step->op->code == OP_shared_store) return false; /* for which they wait anyway */
         *(plan_is_async(plan, step->op) ? &products : &between) += cycles;
     }
-    return plan->count == STAGES && pipeline->consumers > WARPGROUP_SIZE &&
+    return plan->count == PLAN_STAGES && pipeline->consumers > WARPGROUP_SIZE &&
            pipeline->consumers % WARPGROUP_SIZE == 0 &&
            products * COST_PINGPONG_PERCENT < between * ALL;
 }
@@ -634,7 +634,7 @@ static const char *fault_of_stages(const Plan *plan, int64_t needed)
     if (fault) return fault;
     if (!target_has(pipeline->pass->target, MAY_OVERLAP))
         return "threads have too few registers, ptxas says";
-    if (plan->count > STAGES) return "more than two follow each other in an iteration";
+    if (plan->count > PLAN_STAGES) return "more than two follow each other in an iteration";
     if (pipeline->stages < STAGES_READ_TWICE && !are_read_in_one_stage(plan))
         return "a tile of 2 stages is read in different iterations";
     /* it can, but is waited for: 0.70 to 0.93 of the speed of attention on an H200; two stages take
@@ -653,9 +653,9 @@ static bool has_spare_stage(Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     pipeline->blocks = 0;
-    return pipeline->stages == 1 && plan->count == STAGES &&
+    return pipeline->stages == 1 && plan->count == PLAN_STAGES &&
            !share_registers(pipeline, words_needed(plan, 1)) && pipeline->blocks == 1 &&
-           plan_has_stages(pipeline, STAGES);
+           plan_has_stages(pipeline, PLAN_STAGES);
 }
 
 /* Two stages if they are possible, and worth what they take; else one. NULL, or why neither is. */
@@ -664,7 +664,7 @@ static const char *choose_stages(Plan *plan)
     Pipeline *pipeline = plan->pipeline;
     const int asked = pipeline->stages;
     const int64_t needed = words_needed(plan, plan->count);
-    if (has_spare_stage(plan)) pipeline->stages = STAGES;
+    if (has_spare_stage(plan)) pipeline->stages = PLAN_STAGES;
     if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
     if (!plan->fault) plan_remark_stages(pipeline, asked);
     if (!plan->fault) return plan->count > 1 ? NULL : share_registers(pipeline, needed);

@@ -14,8 +14,6 @@
 #include "passes/analysis/loop.h"
 #include "ir/rebuild.h"
 
-enum { STAGES = 2 };
-
 /* A product in flight. */
 typedef struct Flight {
     const Op *dot; /* of the text */
@@ -27,11 +25,11 @@ typedef struct Flight {
 typedef struct Writer {
     const Plan *plan;
     Builder builder;
-    Map made[STAGES];                      /* a value of the text -> what it is, in the stage */
-    Map waited;                            /* sums in flight -> those that were waited for */
-    Value *stage[STAGES], *parity[STAGES]; /* that the stage reads */
-    Map filled, released;                  /* channels: waited for already; given back */
-    Map read;                              /* steps that are done with what they read */
+    Map made[PLAN_STAGES]; /* a value of the text -> what it is, in the stage */
+    Map waited;            /* sums in flight -> those that were waited for */
+    Value *stage[PLAN_STAGES], *parity[PLAN_STAGES]; /* that the stage reads */
+    Map filled, released;                            /* channels: waited for already; given back */
+    Map read;                                        /* steps that are done with what they read */
     VEC(Flight) flights;
     enum { NOT_IN_ORDER, IN_ORDER, DONE_IN_ORDER } pingpong; /* this iteration */
 } Writer;
@@ -356,7 +354,7 @@ static void carry_stages(PlannedLoop *iterations, Builder *builder)
     const Plan *plan = iterations->plan;
     Value *next[2];
     multi_buffer_advance(plan->pipeline, builder, plan->at[0], plan->at[1], next);
-    Value *const *first[STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
+    Value *const *first[PLAN_STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
     iterations->values = (int)iterations->first.count;
     for (int stage = 0; stage < plan->count; stage++)
         for (int i = 0; i < 2; i++) vec_push(plan->arena, &iterations->first, first[stage][i]);
