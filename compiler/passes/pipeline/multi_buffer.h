@@ -98,6 +98,10 @@ typedef struct Pipeline {
     struct Pipeline *once; /* what producers copy before the loop: of one stage; NULL: nothing */
 } Pipeline;
 
+/* Of its loop, to who asks. */
+#define pipeline_remark(pipeline, ...)                                                             \
+    kernel_remark((pipeline)->pass->kernel, (pipeline)->loop->span, __VA_ARGS__)
+
 enum { PLAN_STAGES = 2 }; /* at most */
 
 /* An op of the loop's body, and how many iterations behind the loads' it is done. */
@@ -152,11 +156,6 @@ int64_t multi_buffer_bytes(const Pipeline *pipeline);
 /* As wgmma reads tiles of that type, or row after row. NULL: the extents don't allow that. */
 const Layout *multi_buffer_layout(const Pipeline *pipeline, const MultiBuffer *buffer,
                                   const Type *tile);
-
-/* ---- plan_roles.c ---- */
-
-/* The ops between the two regions, from the innermost. */
-void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *outer, OpVec *levels);
 
 /* What the iterations carry, of those that need it: the stage that is read, the one that was read
  * in the iteration before, the one that is free, the last one that was read, and the parity of the

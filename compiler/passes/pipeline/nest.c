@@ -10,13 +10,21 @@
 
 #include "ir/rebuild.h"
 
+/* The ops between the two regions, from the innermost. */
+static OpVec levels_between(const Pipeline *pipeline, const Region *inner, const Region *outer)
+{
+    OpVec levels = {0};
+    for (; inner != outer; inner = inner->parent->parent)
+        vec_push(pipeline->pass->arena, &levels, inner->parent);
+    return levels;
+}
+
 /* What is around the loop in tile->region, with the loop's place in `inner`, carries the tile's
  * stage and parity, behind what it carries itself. */
 static void carry_into(const Pipeline *pipeline, Region *inner, PersistentTile *tile)
 {
     Value *carried[2] = {tile->stage, tile->parity};
-    OpVec levels = {0};
-    plan_levels(pipeline, inner, tile->region, &levels);
+    const OpVec levels = levels_between(pipeline, inner, tile->region);
     for (size_t i = levels.count; i-- > 0;) {
         Op *level = levels.data[i];
         const bool repeats = level->code == OP_for;
@@ -66,8 +74,7 @@ PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, M
 {
     PersistentTile tile = persistent_only(group, parity);
     Region *inner = group;
-    OpVec levels = {0};
-    plan_levels(pipeline, pipeline->loop->parent, pipeline->pass->launch, &levels);
+    const OpVec levels = levels_between(pipeline, pipeline->loop->parent, pipeline->pass->launch);
     for (size_t i = levels.count; i-- > 0;) {
         Builder builder = builder_before(inner->last);
         builder.span = levels.data[i]->span;

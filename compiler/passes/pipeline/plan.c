@@ -618,11 +618,9 @@ void plan_explain(const Plan *plan)
     }
     print_products(plan, &text);
     if (pipeline->pingpong) buf_text(&text, "; warpgroups begin them in turn (ping-pong)");
-    kernel_remark(kernel, pipeline->loop->span, "a loop by plan: %d stages each of %s",
-                  pipeline->stages, text.data);
+    pipeline_remark(pipeline, "a loop by plan: %d stages each of %s", pipeline->stages, text.data);
     if (plan->fault)
-        kernel_remark(kernel, pipeline->loop->span, "no product is done an iteration later: %s",
-                      plan->fault);
+        pipeline_remark(pipeline, "no product is done an iteration later: %s", plan->fault);
     buf_free(&text);
 }
 

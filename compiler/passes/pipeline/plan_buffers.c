@@ -202,10 +202,9 @@ void plan_find_buffers(Pipeline *pipeline)
                             region_has(body, OP_copy_wait);
     if (own_groups || !(region_has(body, OP_copy) || region_has(body, OP_gather))) {
         /* an inner loop's, or the author's: their count would not be right */
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "a loop not multi-buffered, though it asks for stages: %s",
-                      own_groups ? "copies are in flight in it already"
-                                 : "it copies no tile from global to shared memory as a whole");
+        pipeline_remark(pipeline, "a loop not multi-buffered, though it asks for stages: %s",
+                        own_groups ? "copies are in flight in it already"
+                                   : "it copies no tile from global to shared memory as a whole");
         return;
     }
     region_each_of (copy, body, OP_copy)
@@ -238,18 +237,19 @@ void plan_fit_stages(Pipeline *pipeline)
     const int asked = pipeline->stages;
     while (pipeline->stages > 1 && !plan_has_stages(pipeline, pipeline->stages)) pipeline->stages--;
     if (pipeline->stages < asked)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "stages: %d in place of %d, as a block has %lld bytes of shared memory",
-                      pipeline->stages, asked, (long long)pipeline->pass->target->shared_bytes);
+        pipeline_remark(pipeline,
+                        "stages: %d in place of %d, as a block has %lld bytes of shared memory",
+                        pipeline->stages, asked, (long long)pipeline->pass->target->shared_bytes);
 }
 
 void plan_remark_stages(const Pipeline *pipeline, int asked)
 {
     if (pipeline->stages > asked)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "%d stages in place of %d: a multiprocessor runs one block at a time, which "
-                      "has the memory",
-                      pipeline->stages, asked);
+        pipeline_remark(
+            pipeline,
+            "%d stages in place of %d: a multiprocessor runs one block at a time, which "
+            "has the memory",
+            pipeline->stages, asked);
 }
 
 const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)

@@ -194,8 +194,7 @@ static void find_pairs(Pipeline *pipeline, const Op *dot)
     const char *fault =
         may && !same ? "they have not the same iterations to do" : fault_of_pairs(pipeline, dot);
     if (may && fault)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "a loop whose blocks copy each for themselves: %s", fault);
+        pipeline_remark(pipeline, "a loop whose blocks copy each for themselves: %s", fault);
     pipeline->cluster = fault ? 0 : COST_CLUSTER_BLOCKS;
 }
 
@@ -346,7 +345,7 @@ static bool plan_wgmma(Pipeline *pipeline, Op *dot)
     const char *whole = fault_of_warp_specialize(pipeline, dot);
     add_stages(pipeline, dot);
     if (whole) {
-        kernel_remark(kernel, pipeline->loop->span, "a loop without producer warps: %s", whole);
+        pipeline_remark(pipeline, "a loop without producer warps: %s", whole);
     } else {
         if (!pipeline->nested) plan_persistence(pipeline, NULL);
         find_pairs(pipeline, dot);

@@ -75,12 +75,6 @@ static bool starts_freely(const Pipeline *pipeline, bool copies)
 
 /* ---- loops around the loop ---- */
 
-void plan_levels(const Pipeline *pipeline, const Region *inner, const Region *outer, OpVec *levels)
-{
-    for (; inner != outer; inner = inner->parent->parent)
-        vec_push(pipeline->pass->arena, levels, inner->parent);
-}
-
 static bool may_write_copied(const Pipeline *pipeline)
 {
     vec_each (buffer, &pipeline->buffers)
@@ -102,11 +96,10 @@ static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
 
 static const char *fault_of_nest(const Pipeline *pipeline)
 {
-    OpVec levels = {0};
     if (!pipeline->by_tma) return "the loop is within another one, or a branch";
-    plan_levels(pipeline, pipeline->loop->parent, pipeline->pass->launch, &levels);
-    for (size_t i = levels.count; i-- > 0;) {
-        const char *fault = fault_of_level(pipeline, levels.data[i]);
+    for (const Region *at = pipeline->loop->parent; at != pipeline->pass->launch;
+         at = at->parent->parent) {
+        const char *fault = fault_of_level(pipeline, at->parent);
         if (fault) return fault;
     }
     return may_write_copied(pipeline)
@@ -324,9 +317,9 @@ static bool has_room_for_stores(Pipeline *pipeline)
     if (stages * multi_buffer_bytes(pipeline) > most) return false;
     mark_stores(pipeline, buffers_of_stores(pipeline, stages));
     if (stages < pipeline->stages)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "%d stages in place of %d: what ends a block has no room beside more", stages,
-                      pipeline->stages);
+        pipeline_remark(pipeline,
+                        "%d stages in place of %d: what ends a block has no room beside more",
+                        stages, pipeline->stages);
     pipeline->stages = stages;
     return true;
 }
@@ -567,9 +560,7 @@ void plan_persistence(Pipeline *pipeline, const Plan *plan)
     if (!fault && plan && !has_order(pipeline, plan->cycles))
         fault = "some have more iterations than others";
     pipeline->persistent = !fault;
-    if (fault)
-        kernel_remark(pipeline->pass->kernel, pipeline->loop->span,
-                      "a loop whose blocks are not persistent: %s", fault);
+    if (fault) pipeline_remark(pipeline, "a loop whose blocks are not persistent: %s", fault);
 }
 
 void plan_groups(Pipeline *pipeline)
