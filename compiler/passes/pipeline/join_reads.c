@@ -44,8 +44,10 @@ static int first_place(const Op *read)
 static bool are_joined(const Op *a, const Op *b)
 {
     if (a->code != b->code || a->operand_count != b->operand_count) return false;
-    for (int i = 0; i < first_place(a); i++)
-        if (a->operands[i] != b->operands[i]) return false;
+    for (int i = 0; i < a->operand_count; i++)
+        if (i < first_place(a) ? a->operands[i] != b->operands[i]
+                               : a->operands[i]->type != b->operands[i]->type)
+            return false;
     return op_same_attr(a, b, ATTR_dims) && op_same_attr(a, b, ATTR_evict);
 }
 
