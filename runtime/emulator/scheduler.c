@@ -21,6 +21,7 @@ enum {
     MOST_OPERATIONS = 1 << 10, /* of a warp, before others have their turns */
     IDLE_MUTANT = 1 << 10,     /* somebody waits for ever in many of them */
     IDLE_POLITE = 1 << 8,
+    IDLE_TURN = 1 << 8,  /* of these each so many-th: on a busy machine a turn takes long */
     IDLE_BESIDE = 1 << 4 /* of all workers: more blocks may help */
 };
 
@@ -427,7 +428,7 @@ static bool is_stuck(Team *team, const Tally *tally, uint32_t idle)
 {
     if (!tally->yields && !tally->released) return true;
     if (team->launch->seeks_evidence && idle >= IDLE_MUTANT) return true;
-    if (!team->launch->checker && idle > IDLE_POLITE) sched_yield();
+    if (!team->launch->checker && idle > IDLE_POLITE && idle % IDLE_TURN == 0) sched_yield();
     return tile_emu_cycle_round(team, idle);
 }
 

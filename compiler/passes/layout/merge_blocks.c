@@ -85,11 +85,10 @@ static BlockStep find_step(const Merge *merge, const Op *op)
     for (int i = 0; i < op->operand_count && !knows; i++)
         knows = knows_block(merge, op->operands[i]);
     if (!knows) return found;
-    const BlockStep a = step_of(merge, op->operands[0]);
-    if (op->code == OP_cast) return a;
+    if (op->code == OP_cast) return step_of(merge, operand(op, a));
     if (op->code != OP_add && (op->code != OP_mul || !value_constant(operand(op, b), &factor)))
         return unknown;
-    const BlockStep b = step_of(merge, operand(op, b));
+    const BlockStep a = step_of(merge, operand(op, a)), b = step_of(merge, operand(op, b));
     const bool overflows = op->code == OP_add ? __builtin_add_overflow(a.step, b.step, &found.step)
                                               : __builtin_mul_overflow(a.step, factor, &found.step);
     found.known = a.known && b.known && !overflows;
