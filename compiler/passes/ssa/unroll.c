@@ -28,10 +28,7 @@
 
 #include <string.h>
 
-enum {
-    DEEPEST = 64, /* index expression that is followed */
-    FOLDED = 64,  /* ops that fold as they are copied are as much as one that stays */
-};
+enum { DEEPEST = 64 /* index expression that is followed */ };
 
 typedef bool Fits(const Op *op);
 
@@ -49,7 +46,7 @@ typedef struct Unroll {
     OpVec outermost;      /* of these, those that are in no other */
     VEC(Choice) choices;  /* by what is known once loops are unrolled */
     Map folded;           /* ops of these */
-    int64_t left;         /* ops that may yet be made, in parts of FOLDED */
+    int64_t left;         /* ops that may yet be made, in parts of COST_UNROLL_FOLDED */
     bool counts_elements; /* rather than where they are */
 } Unroll;
 
@@ -245,9 +242,10 @@ static bool count_region(Unroll *unroll, const Region *region, Map *known)
 {
     for (const Op *op = region->first; op; op = op_next(op)) {
         if (op->code != OP_const)
-            unroll->left -= map_has(&unroll->folded, op)                  ? 1
-                            : unroll->counts_elements && is_of_places(op) ? FOLDED
-                                                                          : FOLDED * thread_ops(op);
+            unroll->left -= map_has(&unroll->folded, op) ? 1
+                            : unroll->counts_elements && is_of_places(op)
+                                ? COST_UNROLL_FOLDED
+                                : COST_UNROLL_FOLDED * thread_ops(op);
         if (unroll->left < 0) return false;
         if (map_has(&unroll->wanted, op)) {
             if (!count_loop(unroll, op, known)) return false;
@@ -278,7 +276,7 @@ static void count_outermost(Op *op, void *context)
 /* All loops that are wanted by now. */
 static bool are_affordable(Unroll *unroll)
 {
-    unroll->left = FOLDED * COST_UNROLL_OPS;
+    unroll->left = COST_UNROLL_FOLDED * COST_UNROLL_OPS;
     kernel_visit(unroll->kernel, count_outermost, unroll);
     return unroll->left >= 0;
 }
@@ -296,7 +294,7 @@ static Op *outermost_wanted(const Unroll *unroll, Op *loop)
 static bool are_short(Unroll *unroll, const OpVec *loops, int64_t ops)
 {
     for (size_t i = 0; i < loops->count; i++) {
-        unroll->left = FOLDED * ops;
+        unroll->left = COST_UNROLL_FOLDED * ops;
         count_outermost(outermost_wanted(unroll, loops->data[i]), unroll);
         if (unroll->left < 0) return false;
     }
