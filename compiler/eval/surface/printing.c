@@ -1,42 +1,75 @@
 /* printing.c: what a kernel prints: a format as C has them, checked against the values now. */
 #include "eval/surface/surface.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_FLAGS = 16 };
 
 typedef struct Format {
     Eval *eval;
     Span at;
     const char *text;
     Object *const *values;
-    int given, used;
+    int given, taken, used; /* values of the program, of them read; operands */
     Buf out;
     Value *operands[PRINT_VALUES];
 } Format;
 
+static Object *next_value(Format *format)
+{
+    if (format->taken == format->given) return FAIL(format->eval, print_values, format->at, "more");
+    return format->values[format->taken++];
+}
+
 /* Integers become 64 bits wide, floats double. */
 static bool take_value(Format *format, char letter)
 {
-    if (format->used == format->given) {
-        FAIL(format->eval, print_values, format->at, "more");
-        return false;
-    }
+    Object *given = next_value(format);
+    if (given == NULL) return false;
     if (format->used == PRINT_VALUES) {
         FAIL(format->eval, print_many, format->at);
         return false;
     }
-    Value *value = stage_operand(format->eval, format->values[format->used], format->at);
+    Value *value = stage_operand(format->eval, given, format->at);
     if (value == NULL) return false;
     const bool wants_float = strchr("eEfFgGaA", letter) != NULL;
     if (value->type->kind != TYPE_SCALAR || dtype_is_float(value->type->dtype) != wants_float) {
         FAIL(format->eval, expected_kind, format->at, "what is printed",
-             wants_float ? "a float" : "an integer",
-             object_repr(format->eval, format->values[format->used]));
+             wants_float ? "a float" : "an integer", object_repr(format->eval, given));
         return false;
     }
     const DType wide = wants_float                           ? DTYPE_f64
                        : dtype_is_signed(value->type->dtype) ? DTYPE_i64
                                                              : DTYPE_u64;
     format->operands[format->used++] = stage_cast(format->eval, value, wide);
+    return true;
+}
+
+/* %[-][width][.precision]s: text that is known now becomes part of the format. `flags` begins
+ * behind the percent sign. */
+static bool take_text(Format *format, const char *flags)
+{
+    Object *text = next_value(format);
+    if (text == NULL) return false;
+    if (text->kind != OBJECT_TEXT) {
+        FAIL(format->eval, expected_kind, format->at, "what %s prints",
+             "text known when compiling (%d and %g print numbers)",
+             object_repr(format->eval, text));
+        return false;
+    }
+    const char *digits = flags + strspn(flags, "-+ #0");
+    char *end;
+    const bool is_left = memchr(flags, '-', (size_t)(digits - flags)) != NULL;
+    const int width = (int)strtol(digits, &end, 10);
+    const int precision = *end == '.' ? (int)strtol(end + 1, NULL, 10) : -1;
+    Buf padded = {0};
+    buf_printf(&padded, "%*.*s", is_left ? -width : width, precision, text->as.text.data);
+    for (size_t i = 0; i < padded.length; i++) {
+        if (padded.data[i] == '%') buf_char(&format->out, '%');
+        buf_char(&format->out, padded.data[i]);
+    }
+    buf_free(&padded);
     return true;
 }
 
@@ -53,7 +86,11 @@ static bool read_conversion(Format *format)
     format->text += flags;
     const size_t shown = 1 + flags, length = strspn(format->text, "hlzjt");
     const char letter = format->text[length];
-    if (letter == '\0' || strchr("diouxXceEfFgGaA", letter) == NULL || flags > 16) {
+    if (letter == 's' && length == 0 && flags <= MOST_FLAGS) {
+        format->text++;
+        return take_text(format, start + 1);
+    }
+    if (letter == '\0' || strchr("diouxXceEfFgGaA", letter) == NULL || flags > MOST_FLAGS) {
         FAIL(format->eval, print_conversion, format->at);
         return false;
     }
@@ -72,7 +109,7 @@ static bool read_format(Format *format)
         format->text += plain;
         if (*format->text == '%' && !read_conversion(format)) return false;
     }
-    if (format->used == format->given) return true;
+    if (format->taken == format->given) return true;
     FAIL(format->eval, print_values, format->at, "fewer");
     return false;
 }
