@@ -39,5 +39,17 @@ print(tilus.utils.lcm(4, 6), tilus.utils.is_power_of_two(12), tilus.utils.floor_
 print([isinstance(one, tilus.DataType) for one in (tilus.float16, tilus.void_p, 3, object())], isinstance(turned, GlobalLayout), isinstance(parts, GlobalLayout))
 tilus.option.bench_repeat(3)
 print(tilus.option.get_option("bench.repeat"))
+
+from tilus.hidet.ir.dtypes import float16, float32
+from tilus.ir.layout.cuda.tcgen05.smem import CanonicalSharedLayout, Tcgen05SwizzleMode, canonicalize_shared_layout, generate_canonical_layout
+print(spatial(2, 2).local(1, 2).visualize())
+print(replicated(2, num_workers=2).visualize())
+print(shared_row_major(2, 12).visualize())
+for major in ("MN", "K"):
+    for mode in (Tcgen05SwizzleMode.NO_SWIZZLE, Tcgen05SwizzleMode.B32_SWIZZLE, Tcgen05SwizzleMode.B128_SWIZZLE):
+        one = generate_canonical_layout((128, 128), float16, major, mode)
+        print(one, canonicalize_shared_layout(one.as_shared_layout(), float16) == one, one.as_shared_layout()(9, 10))
+print(CanonicalSharedLayout(major_kind="K", swizzle_mode=Tcgen05SwizzleMode.B32_SWIZZLE, SBO=64, LBO=128, m=2, k=2, T=4).as_shared_layout())
+print(canonicalize_shared_layout(shared_row_major(8, 12), float32))
 P
 cd "$TMP" && python3 -m tilec run layouts.py
