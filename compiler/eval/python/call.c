@@ -136,6 +136,21 @@ static bool check_names(const Binder *binder)
     return true;
 }
 
+/* Said before that one is missing which has to be given by its name. */
+static bool check_count(const Binder *binder, uint32_t count)
+{
+    const Nodes by_name = binder->parameters->kwonlyargs;
+    if (binder->parameters->vararg != NULL || binder->positional.count <= count) return true;
+    const size_t extra = binder->given->positional.count - (binder->positional.count - count);
+    FAIL(binder->eval, many_arguments, extra_span(binder->eval, binder->given, extra),
+         callee_name(binder), count, (unsigned)binder->positional.count);
+    show_callee(binder);
+    if (by_name.count > 0 && binder->eval->quiet == 0)
+        diag_hint(binder->eval->session->diags, "give it by its name, as %s=...",
+                  NODE_AS(arg, by_name.items[0])->arg);
+    return false;
+}
+
 static bool bind_rest(Binder *binder, uint32_t count)
 {
     Eval *eval = binder->eval;
@@ -144,11 +159,6 @@ static bool bind_rest(Binder *binder, uint32_t count)
         Object **behind = left > 0 ? binder->positional.data + count : NULL;
         Object *rest = object_list(eval, OBJECT_TUPLE, behind, left);
         if (!bind_one(binder, binder->parameters->vararg, rest)) return false;
-    } else if (binder->positional.count > count) {
-        const size_t extra = binder->given->positional.count - (binder->positional.count - count);
-        FAIL(eval, many_arguments, extra_span(eval, binder->given, extra), callee_name(binder),
-             count, (unsigned)binder->positional.count);
-        return show_callee(binder);
     }
     Object *extra = object_new(eval, OBJECT_DICT);
     for (size_t i = 0; i < binder->given->names.count; i++) {
@@ -182,7 +192,7 @@ static bool bind_arguments(Eval *eval, const Function *function, Object *self,
                              count, by_name))
             return false;
     }
-    return bind_keyword_only(&binder) && bind_rest(&binder, count);
+    return check_count(&binder, count) && bind_keyword_only(&binder) && bind_rest(&binder, count);
 }
 
 /* ---- functions ---- */

@@ -97,10 +97,12 @@ Value *stage_condition(Eval *eval, Object *object, Span at)
         Value *is_there = view_is_there(eval, value);
         return is_there != NULL ? is_there : build_const(&eval->builder, DTYPE_b1, 1);
     }
-    if (value->type->kind != TYPE_SCALAR)
-        return FAIL(eval, expected_kind, at, "a condition", "a scalar",
-                    type_text(eval->arena, value->type));
-    return stage_cast(eval, value, DTYPE_b1);
+    if (value->type->kind == TYPE_SCALAR) return stage_cast(eval, value, DTYPE_b1);
+    FAIL(eval, expected_kind, at, "a condition", "a scalar", type_text(eval->arena, value->type));
+    if (value->type->kind == TYPE_TILE && eval->quiet == 0)
+        diag_hint(eval->session->diags, "of tiles, '&' and '|' combine conditions and where() "
+                                        "chooses; any() and all() make one of many");
+    return NULL;
 }
 
 /* ---- shapes ---- */
@@ -190,6 +192,9 @@ bool stage_same_shape(Eval *eval, Span at, Value **a, Value **b)
     int64_t shape[TYPE_RANK];
     if (!join_shapes((*a)->type, (*b)->type, &rank, shape)) {
         FAIL(eval, shape_mismatch, at, shape_text(eval, (*a)->type), shape_text(eval, (*b)->type));
+        if (eval->quiet == 0)
+            diag_hint(eval->session->diags,
+                      "counted from the last one, extents are equal or one of them is 1");
         return false;
     }
     *a = stage_broadcast(eval, *a, rank, shape, at);

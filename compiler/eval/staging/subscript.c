@@ -676,7 +676,10 @@ Value *subscript_part(Eval *eval, Value *memory, Object *index, Span at)
 static bool can_subscript(Eval *eval, Object *object, Object *index, Span at, Subscript *subscript)
 {
     if (!in_memory(object)) {
+        const Type *type = argument_type(object);
         FAIL(eval, bad_index, at, object_repr(eval, object), object_kind_name(index));
+        if (type != NULL && type->kind == TYPE_POINTER && eval->quiet == 0)
+            diag_hint(eval->session->diags, "make a view of what it points to: it has a shape");
         return false;
     }
     if (!stage_ready(eval, at)) return false;

@@ -22,28 +22,51 @@ static Object *next_value(Format *format)
     return format->values[format->taken++];
 }
 
-/* Integers become 64 bits wide, floats double. */
-static bool take_value(Format *format, char letter)
+static bool add_operand(Format *format, Value *value)
 {
-    Object *given = next_value(format);
-    if (given == NULL) return false;
     if (format->used == PRINT_VALUES) {
         FAIL(format->eval, print_many, format->at);
         return false;
     }
-    Value *value = stage_operand(format->eval, given, format->at);
+    format->operands[format->used++] = value;
+    return true;
+}
+
+/* Integers become 64 bits wide, floats double. */
+static bool take_value(Format *format, char letter)
+{
+    Object *given = next_value(format);
+    Value *value = given != NULL ? stage_operand(format->eval, given, format->at) : NULL;
     if (value == NULL) return false;
     const bool wants_float = strchr("eEfFgGaA", letter) != NULL;
     if (value->type->kind != TYPE_SCALAR || dtype_is_float(value->type->dtype) != wants_float) {
         FAIL(format->eval, expected_kind, format->at, "what is printed",
              wants_float ? "a float" : "an integer", object_repr(format->eval, given));
+        if (value->type->kind == TYPE_TILE && format->eval->quiet == 0)
+            diag_hint(format->eval->session->diags,
+                      "a tile of one element has item(), and print_tensor() prints whole ones");
         return false;
     }
     const DType wide = wants_float                           ? DTYPE_f64
                        : dtype_is_signed(value->type->dtype) ? DTYPE_i64
                                                              : DTYPE_u64;
-    format->operands[format->used++] = stage_cast(format->eval, value, wide);
-    return true;
+    return add_operand(format, stage_cast(format->eval, value, wide));
+}
+
+/* An address is an integer, in base 16. */
+static bool take_pointer(Format *format)
+{
+    Object *given = next_value(format);
+    Value *value = given != NULL ? stage_operand(format->eval, given, format->at) : NULL;
+    if (value == NULL) return false;
+    if (value->type->kind != TYPE_POINTER) {
+        FAIL(format->eval, expected_kind, format->at, "what %p prints", "a pointer",
+             object_repr(format->eval, given));
+        return false;
+    }
+    buf_text(&format->out, "0x%llx");
+    return add_operand(format, core_build(format->eval, OP_bitcast, 1, &value,
+                                          type_scalar(core_types(format->eval), DTYPE_u64)));
 }
 
 /* %[-][width][.precision]s: text that is known now becomes part of the format. `flags` begins
@@ -89,6 +112,10 @@ static bool read_conversion(Format *format)
     if (letter == 's' && length == 0 && flags <= MOST_FLAGS) {
         format->text++;
         return take_text(format, start + 1);
+    }
+    if (letter == 'p' && shown == 1 && length == 0) {
+        format->text++;
+        return take_pointer(format);
     }
     if (letter == '\0' || strchr("diouxXceEfFgGaA", letter) == NULL || flags > MOST_FLAGS) {
         FAIL(format->eval, print_conversion, format->at);

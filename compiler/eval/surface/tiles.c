@@ -490,9 +490,15 @@ Object *core_bitcast(Eval *eval, const Bound *bound)
     if (from == NULL || (from->kind != TYPE_SCALAR && from->kind != TYPE_TILE))
         return FAIL(eval, expected_kind, bound->at, "what is taken as other bits",
                     "a run-time number", object_repr(eval, bound->values[0]));
-    if (dtype_bits(from->dtype) != dtype_bits(dtype))
-        return FAIL(eval, dtype_mismatch, bound->at, "what is taken as other bits",
-                    dtype_user_name(from->dtype), dtype_user_name(dtype));
+    if (dtype_bits(from->dtype) != dtype_bits(dtype)) {
+        FAIL(eval, expected_kind, bound->at,
+             arena_printf(eval->arena, "what is taken as %s", dtype_user_name(dtype)),
+             arena_printf(eval->arena, "of elements of %d bits", dtype_bits(dtype)),
+             dtype_user_name(from->dtype));
+        if (eval->quiet == 0)
+            diag_hint(eval->session->diags, "cast it, which keeps numbers and not their bits");
+        return NULL;
+    }
     Value *value = stage_operand(eval, bound->values[0], bound->at);
     return value == NULL
                ? NULL

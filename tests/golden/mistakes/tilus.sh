@@ -244,4 +244,17 @@ self.store_global(gb, x, offsets=[0, 0])
 == a warning that fails the run
 $ $TILEC check k.py -Werror=unused-load
 self.load_global(ga, offsets=[0, 0], shape=[64, 64])
+== conditions of tiles joined by and
+r = self.load_global(ga, offsets=[0, 0], shape=[16, 64])
+r = self.where(r > 0.0 and r < 1.0, r, 0.0)
+== a tile printed as a number
+self.printf("%f\n", self.load_global(ga, offsets=[0, 0], shape=[16, 64]))
+== text printed by %s that only the run knows
+self.printf("%s rows\n", n)
+== arguments without their names
+r = self.register_tensor(float32, [16, 64], init=0.0)
+== an element of a pointer
+first = a_ptr[0]
+== bits of another width
+r = self.view(self.load_global(ga, offsets=[0, 0], shape=[16, 64]), dtype=float32)
 EOF

@@ -29,5 +29,17 @@ for n in (100, 256):
         print(bool((y == x / 2).all()), end=" ")
         scale(n, x=x.ctypes.data, y=y.view(numpy.uint8), s=4.0)
         print(bool((y == x * 4).all()))
+
+
+class Shown(tilus.Script):
+    def __call__(self, x: ~float16, y: void_p):
+        self.attrs.blocks = 1
+        self.attrs.warps = 1
+        self.printf("%p %s %p\n", x + 4, "and", y)
+
+
+x = numpy.zeros(8, numpy.float16)
+Shown()(x, x.ctypes.data + 2)
+print(f"0x{x.ctypes.data + 8:x} and 0x{x.ctypes.data + 2:x}", flush=True)
 P
-cd "$TMP" && python3 -m tilec run addresses.py
+cd "$TMP" && python3 -m tilec run addresses.py >shown && head -6 shown && tail -2 shown | uniq | wc -l
