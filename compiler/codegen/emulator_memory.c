@@ -139,10 +139,11 @@ static LLVMValueRef load_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMT
     int bytes = (int)type_bytes(op->results[0].type), pieces = (bytes + 15) / 16;
     LLVMTypeRef piece = pieces == 1 ? type : LLVMVectorType(gen->types.i8, 16);
     LLVMValueRef words[16];
+    const tile_emu_kind kind = op_attr(op, ATTR_spare) ? TILE_EMU_SPARE_READ : TILE_EMU_READ;
     CHECK(pieces <= 16 && (pieces == 1 || bytes % 16 == 0));
     for (int i = 0; i < pieces; i++) {
         LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
-        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_READ);
+        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, kind);
         words[i] = LLVMBuildLoad2(gen->builder, piece, at, "");
         LLVMSetAlignment(words[i], 1);
         if (pieces > 1)

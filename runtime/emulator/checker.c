@@ -579,6 +579,10 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
                        .kind = kind & ((1u << TILE_EMU_KIND_BITS) - 1),
                        .space = space,
                        .site = site};
+    if (request.kind == TILE_EMU_SPARE_READ) {
+        request.kind = TILE_EMU_READ;
+        request.spare = true;
+    }
     if (request.kind == TILE_EMU_ATOMIC) {
         request.order = kind >> TILE_EMU_KIND_BITS & 3;
         request.scope = kind >> TILE_EMU_SCOPE_BITS & 3;

@@ -98,6 +98,7 @@ struct Request {
     uint8_t bits;                      /* of a byte's part: which; 0: all */
     bool together, in_flight;          /* as in Access */
     bool done;                         /* a write that was in flight no longer is */
+    bool spare;                        /* a read of what nobody need have written */
     bool unit;                         /* as in Access: what is known to it is `event` */
     uint32_t event;                    /* of order.c */
     uint32_t begun;                    /* of a copy that ends: after which stamp, and event */

@@ -675,7 +675,8 @@ static void touch_page(Shadow *shadow, Page *page, uint32_t offset, uint32_t bit
     bool unwritten = false;
     for (uint32_t i = offset >> page->shift; i < (offset + bits) >> page->shift; i++)
         unwritten |= touch_cell(shadow, &page->cells[i], request, order);
-    if (unwritten && request->space == TILE_EMU_SHARED) report_unwritten(request);
+    if (unwritten && !request->spare && request->space == TILE_EMU_SHARED)
+        report_unwritten(request);
 }
 
 void tile_emu_shadow_access(Shadow *shadow, Order *order, const Request *request)

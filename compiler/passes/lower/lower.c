@@ -393,6 +393,7 @@ static void watch_parts(Lower *lower, const Op *op)
 static void lower_op(Lower *lower, Op *op)
 {
     lower->at.span = op->span;
+    lower->spare = op_int(op, ATTR_spare, 0);
     watch_parts(lower, op);
     if (rules[op->code])
         rules[op->code](lower, op);

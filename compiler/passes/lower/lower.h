@@ -30,6 +30,7 @@ typedef struct Lower {
     Region *top;       /* the new region of the launch */
     Builder at;        /* where ops go */
     ThreadGroup group; /* the threads that run what is lowered now */
+    bool spare;        /* what is lowered reads what nobody need have written (ATTR_spare) */
     CoarsenedLoop iterations;
     Map scalars;    /* old Value -> new Value */
     Map tiles;      /* old Value -> Value *[layout_registers] */

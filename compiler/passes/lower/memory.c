@@ -61,6 +61,7 @@ void memory_read(Lower *lower, Value *pointer, Value *predicate, DType dtype, in
     const Type *type = count == 1 ? type_scalar(types, stored) : type_vector(types, stored, count);
     Value *read = lower_build(lower, OP_ld, predicate ? 2 : 1, operands, type);
     op_set_int(read->op, ATTR_align, dtype_memory_bytes(dtype, count));
+    if (lower->spare) op_set_int(read->op, ATTR_spare, 1);
     for (int i = 0; i < count; i++) {
         Value *element = count == 1 ? read : memory_element(lower, read, i);
         registers[i] = stored == dtype ? element : build_cast(&lower->at, dtype, element);

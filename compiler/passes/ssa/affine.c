@@ -595,7 +595,9 @@ static Value *zero_tile(Pass *pass, const Type *tile)
 
 static void replace_gather(Pass *pass, const Block *block, Value *rest)
 {
-    Value *tile = stretched(pass, block, load_block(pass, block));
+    Value *loaded = load_block(pass, block);
+    if (block->mask && loaded->op->code == OP_shared_load) op_set_int(loaded->op, ATTR_spare, 1);
+    Value *tile = stretched(pass, block, loaded);
     if (rest) tile = build3(&pass->at, OP_select, rest, tile, zero_tile(pass, tile->type));
     value_replace(block->op->results, tile);
     op_erase(block->op);

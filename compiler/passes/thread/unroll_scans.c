@@ -174,6 +174,7 @@ static void join_loads(FactTable *facts, Op *const *loads, int count)
     Builder at = builder_before(loads[0]);
     Op *joined = build_op(&at, OP_ld, 1, &pointer, 1, &type);
     op_set_int(joined, ATTR_align, bytes);
+    op_keep_attr(joined, loads[0], ATTR_spare);
     Value *vector = joined->results;
     for (int i = 0; i < count; i++) {
         Op *element = build_op(&at, OP_vec_get, 1, &vector, 1, &loads[i]->results[0].type);
