@@ -18,7 +18,9 @@ static bool read_extents(Eval *eval, Object *object, const char *what, Span at, 
         bool fits = out[i]->kind == OBJECT_SYMBOL || builtin_is(out[i], "int") ||
                     (out[i]->kind == OBJECT_INT && out[i]->as.integer >= 0);
         if (out[i]->kind == OBJECT_IR || fits) continue;
-        FAIL(eval, expected_kind, at, what, "made of ints, 'int' and names of extents",
+        FAIL(eval, expected_kind, at, what,
+             out[i]->kind == OBJECT_INT ? "made of numbers that are not negative"
+                                        : "made of ints, 'int' and names of extents",
              object_repr(eval, out[i]));
         return false;
     }
