@@ -73,12 +73,13 @@ Value *partial_div(Grad *grad, const Op *op, int operand, Value *adjoint)
     return operand == 0 ? by : negative(grad, product(grad, by, ratio(grad, op)));
 }
 
-/* Of two that are equal it is the first one's; of a number and a NaN that of what the result is. */
+/* Of two that are equal it is the second one's; of a number and a NaN that of what the result is.
+ */
 static Value *partial_choice(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
-    Value *is_second = compare(grad, "ne", primal(grad, op->results), primal(grad, operand(op, a)));
-    return operand == 0 ? choice(grad, is_second, NULL, adjoint)
-                        : choice(grad, is_second, adjoint, NULL);
+    Value *is_first = compare(grad, "ne", primal(grad, op->results), primal(grad, operand(op, b)));
+    return operand == 0 ? choice(grad, is_first, adjoint, NULL)
+                        : choice(grad, is_first, NULL, adjoint);
 }
 
 Value *partial_min(Grad *grad, const Op *op, int operand, Value *adjoint)
@@ -100,9 +101,8 @@ Value *partial_neg(Grad *grad, const Op *op, int operand, Value *adjoint)
 Value *partial_abs(Grad *grad, const Op *op, int operand, Value *adjoint)
 {
     (void)operand;
-    Value *a = primal(grad, operand(op, a));
-    Value *above = choice(grad, compare_zero(grad, "gt", a), adjoint, NULL);
-    return choice(grad, compare_zero(grad, "lt", a), negative(grad, adjoint), above);
+    Value *is_negative = compare_zero(grad, "lt", primal(grad, operand(op, a)));
+    return choice(grad, is_negative, negative(grad, adjoint), adjoint);
 }
 
 Value *partial_sqrt(Grad *grad, const Op *op, int operand, Value *adjoint)

@@ -131,11 +131,14 @@ static bool may_be_known(const Op *op)
 
 /* ---- identities ---- */
 
-/* Constants to the right, so that the identities and find_equal see one form. */
+/* Constants to the right, so that the identities and find_equal see one form. The gradient of the
+ * smaller or larger of two equal numbers is the second one's, which stays where it is until then.
+ */
 static void order_operands(Op *op)
 {
     if (!op_has(op, COMMUTES) || !operand(op, a)->op || operand(op, a)->op->code != OP_const)
         return;
+    if ((op->code == OP_min || op->code == OP_max) && op->parent->kernel->is_differentiated) return;
     Value *first = operand(op, a);
     op_set_operand(op, operand_index(op, a), operand(op, b));
     op_set_operand(op, operand_index(op, b), first);
