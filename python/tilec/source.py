@@ -66,6 +66,13 @@ class File:
                     self.own.add(node.id)
         return self.own
 
+    @functools.cached_property
+    def defined(self):
+        """The names of definitions and imports: those that assignments and loops alone bind mean what the program has last bound them to."""
+        found = {name for name, _ in self.found}
+        imports = [node for node in ast.walk(self.tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        return found | {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
+
     def outer(self):
         """The names that statements of the module itself bind to values, the program's classes among them, and what it imports:
         whole modules, and the module, its dots and the name of each `from` statement."""
@@ -360,8 +367,9 @@ def _functions_of(value):
 
 
 def _global_names(function, path):
-    """The names of the module that the definition needs, through the functions that it mentions."""
-    names = {}
+    """The names of the module that the definition needs, through the functions that it mentions; and which of them are functions
+    that it may call."""
+    names, called = {}, set()
     todo = [function]
     seen = set()
     while todo:
@@ -376,7 +384,9 @@ def _global_names(function, path):
                 value = one.__globals__[name]
                 names[name] = value
                 todo += _functions_of(value)
-    return names
+                if getattr(type(value), "__tile_called__", False) and name in one.__code__.co_names:
+                    called.add(name)
+    return names, called
 
 
 def _spoken(name, value):
@@ -401,8 +411,11 @@ def module_of(functions, path, name, node=None, version=None):
     folder = _folder_of(name, path)
     plain.update(_of_foreign_modules(read, known, folder))
     for function in functions:
-        for found, value in _global_names(function, path).items():
+        names, called = _global_names(function, path)
+        for found, value in names.items():
             if _is_plain(value) or _is_elsewhere(value, folder):
+                plain[found] = value
+            elif found in called and found not in file_of(read).defined:
                 plain[found] = value
             elif found not in file_of(read).bound() and "*" not in file_of(read).bound():
                 plain.update(_spoken(found, value))

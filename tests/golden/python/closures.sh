@@ -54,7 +54,7 @@ def summed(outer: Outer, out: wp.array[float]):
 
 outer = Outer()
 outer.inner.bias = 0.5
-outer.more = wp.array([1.0, 2.0], requires_grad=True)
+outer.more = wp.array([1.0, 2.0], dtype=float, requires_grad=True)
 out = wp.zeros(2, requires_grad=True)
 tape = wp.Tape()
 with tape:
@@ -70,7 +70,7 @@ def squares(x: wp.array[float], by: wp.vec2, y: wp.array[float]):
     y[i] = x[i] * x[i] * by[0]
 
 
-x, y = wp.array([1.0, 2.0, 3.0], requires_grad=True), wp.zeros(3, requires_grad=True)
+x, y = wp.array([1.0, 2.0, 3.0], dtype=float, requires_grad=True), wp.zeros(3, requires_grad=True)
 command = wp.launch(squares, dim=3, inputs=[x, (1.0, 0.0), y], record_cmd=True)
 command.launch()
 command.set_param_by_name("by", wp.vec2(2.0, 0.0))
@@ -226,3 +226,33 @@ wp.launch(Operator().kernel, dim=1, inputs=[out])
 print(out.numpy())
 END
 python3 -m tilec run operators.py
+
+# A module's name that a loop binds to one function after the other means the one that it has when the kernel is compiled; a kernel's own
+# variable of such a name stays its own.
+cat > loops.py <<'END'
+import warp as wp
+
+
+@wp.func
+def square(x: float):
+    return x * x
+
+
+@wp.func
+def cube(x: float):
+    return x * square(x)
+
+
+for name, function in {"square": square, "cube": cube}.items():
+
+    @wp.kernel
+    def kernel(x: wp.array(dtype=float)):
+        k = wp.tid()
+        x[k] = function(x[k]) + wp.static(float(len(name)))
+
+    for k in (kernel,):
+        x = wp.array([1.0, 2.0, 3.0], dtype=float)
+        wp.launch(k, dim=3, inputs=[x])
+        print(name, x.numpy().tolist())
+END
+python3 -m tilec run loops.py

@@ -112,6 +112,8 @@ class Function:
                 return one
         return None
 
+    __tile_called__ = True
+
     @property
     def __tile_function__(self):
         return self.func
