@@ -124,6 +124,10 @@ class Absent(types.ModuleType):
         return Absent(f"{self.__name__}.{name}")
 
     def __call__(self, *args, **kwargs):
+        if is_of_origin(self.__name__):
+            root = self.__name__.partition(".")[0]
+            raise AbsentError(f"{self.__name__} is taken from {root}'s own package, which is not found: install it, or name the folder that "
+                              f"has {root}/ in TILE_ORIGINS")
         raise AbsentError(f"{self.__name__} is no part of tilec")
 
     def __mro_entries__(self, bases):
@@ -148,6 +152,10 @@ def exists(name):
 
 
 of_origins = set()  # modules that are taken from a system's own package
+
+
+def is_of_origin(name):
+    return any([name == one or name.startswith(one + ".") for one in of_origins])
 
 
 def origin_spec(name):
@@ -176,7 +184,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(self.root + "."):
             return None
-        if any(name == one or name.startswith(one + ".") for one in of_origins):
+        if is_of_origin(name):
             found = origin_spec(name)
             if found is not None:
                 return found

@@ -50,7 +50,7 @@ wp.utils.radix_sort_pairs(keys, values, 4)
 print(keys.numpy()[:4].tolist(), values.numpy()[:4].tolist())
 out = wp.zeros(4, dtype=int)
 wp.utils.array_scan(wp.array([1, 2, 3, 4], dtype=int), out, inclusive=False)
-print(out.numpy().tolist(), wp.utils.array_sum(wp.array([1.0, 2.0])), wp.utils.array_inner(wp.array([1.0, 2.0]), wp.array([3.0, 4.0])))
+print(out.numpy().tolist(), wp.utils.array_sum(wp.array([1.0, 2.0], dtype=float)), wp.utils.array_inner(wp.array([1.0, 2.0], dtype=float), wp.array([3.0, 4.0], dtype=float)))
 runs, lengths = wp.zeros(4, dtype=int), wp.zeros(4, dtype=int)
 print(wp.utils.runlength_encode(wp.array([5, 5, 7, 7], dtype=int), runs, lengths), runs.numpy()[:2].tolist(), lengths.numpy()[:2].tolist())
 
@@ -74,7 +74,7 @@ def used(pairs: wp.array[Pair], y: wp.array[float]):
     y[i] = pairs[i].a * pairs[i].v[0]
 
 
-x, y = wp.array([3.0, 4.0], requires_grad=True), wp.zeros(2, requires_grad=True)
+x, y = wp.array([3.0, 4.0], dtype=float, requires_grad=True), wp.zeros(2, requires_grad=True)
 pairs = wp.zeros(2, dtype=Pair, requires_grad=True)
 wp.launch(filled, dim=2, inputs=[pairs, x])
 print([(one.a, one.v) for one in pairs.list()])
@@ -169,10 +169,10 @@ with wp.Tape() as tape:
     wp.launch(least, dim=5, inputs=[slot, x, out])
 tape.backward(grads={slot: wp.ones_like(slot), out: wp.ones_like(out)})
 print(out.numpy().tolist(), x.grad.numpy().tolist())
-a, y = wp.array([1.0, 2.0], requires_grad=True), wp.zeros(2, requires_grad=True)
+a, y = wp.array([1.0, 2.0], dtype=float, requires_grad=True), wp.zeros(2, requires_grad=True)
 with wp.Tape() as tape:
     y.assign(a)
-tape.backward(grads={y: wp.array([5.0, 6.0])})
+tape.backward(grads={y: wp.array([5.0, 6.0], dtype=float)})
 print(a.grad.numpy().tolist(), y.grad.numpy().tolist())
 wp.config.verify_autograd_array_access = True
 with contextlib.redirect_stderr(io.StringIO()) as told, wp.Tape() as tape:
@@ -193,7 +193,7 @@ def special(x: wp.array[float], y: wp.array[float], v: wp.array[wp.vec3], out: w
     out[3, i] = wp.min(v[i]) + wp.max(v[i])
 
 
-x, y = wp.array([nan, -0.0, 0.5], requires_grad=True), wp.array([1.0, 1.0, -1.25], requires_grad=True)
+x, y = wp.array([nan, -0.0, 0.5], dtype=float, requires_grad=True), wp.array([1.0, 1.0, -1.25], dtype=float, requires_grad=True)
 v = wp.array([[nan, 2.0, -1.0], [1.0, nan, 3.0], [1.0, 1.0, 2.0]], dtype=wp.vec3, requires_grad=True)
 out = wp.zeros((4, 3), requires_grad=True)
 tape = wp.Tape()
@@ -293,7 +293,7 @@ refused(4)
 
 # ---- a function for each element ----
 by = 3.0
-a, b = wp.array([[1.0, 2.0, 3.0]], requires_grad=True), wp.array([[10.0], [20.0]])
+a, b = wp.array([[1.0, 2.0, 3.0]], dtype=float, requires_grad=True), wp.array([[10.0], [20.0]], dtype=float)
 print(wp.map(lambda x, y: x * by + y, a, b).numpy().tolist(), wp.map(wp.max, a, 2.0).numpy().tolist())
 print((a + 2.0).numpy().tolist(), (1.0 / a).numpy().tolist(), (-a).numpy().tolist())
 
@@ -310,5 +310,16 @@ with wp.Tape() as tape:
 tape.backward(grads={c: wp.ones_like(c)})
 print(a.grad.numpy().tolist())
 print(wp.mul(wp.int8(100), wp.int8(2)), wp.sin(wp.float64(1.0)), wp.add(2147483647, 1))
+# Without a type an array has that of numpy's array of the same data; of numpy's own the rows are vectors, and blocks of rows matrices.
+for data in ([1, 2], (1.5, 2), [True], [[1.0], [2.0]], [wp.vec2(1.0, 2.0)]):
+    print(wp.array(data).dtype.__name__, wp.array(data).shape)
+for shape in ((3,), (2, 3), (2, 3, 3), (1, 2, 3, 4)):
+    made = wp.from_numpy(numpy.zeros(shape, numpy.float32))
+    print(made.dtype.__name__, made.shape, wp.from_numpy(numpy.zeros(shape), dtype=float).shape)
+for data in (["a"], [None]):
+    try:
+        wp.array(data)
+    except RuntimeError as error:
+        print(error)
 END
 python3 -m tilec run host.py

@@ -52,7 +52,7 @@ def first(flags: int, held: Held, maybe: wp.array[float], n: int, out: wp.array[
 
 out = wp.zeros(8)
 held = Held()
-held.values = wp.array([4.0])
+held.values = wp.array([4.0], dtype=float)
 wp.launch(first, dim=1, inputs=[Flags.LEFT | Flags.RIGHT, held, None, 1, out])
 wp.synchronize()
 print(first.key, out.numpy().tolist())

@@ -54,7 +54,7 @@ limited = wp.Kernel(bounded.func, launch_bounds=128)
 told(wp.launch, limited, dim=1, inputs=[x], block_dim=256)
 told(wp.launch, bounded, dim=1, inputs=[x], block_dim=2048)
 told(wp.launch, wp.Kernel(bounded.func, grid_stride=False), dim=1, inputs=[x], max_blocks=2)
-cube = wp.array([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]])
+cube = wp.array([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]], dtype=float)
 wp.launch(bounded, dim=1, inputs=[cube[:, 1, 2]])
 print(cube.numpy().tolist())
 
@@ -80,7 +80,7 @@ told(wp.transform, (0.0, 0.0, 0.0), pos=1.0)
 t = wp.transform_identity()
 wp.transform_set_translation(t, wp.vec3(1.0, 2.0, 3.0))
 print(t)
-made = wp.map(lambda a: Pair(wp.uint8(1), wp.vec3(a)), wp.array([4.0]))
+made = wp.map(lambda a: Pair(wp.uint8(1), wp.vec3(a)), wp.array([4.0], dtype=float))
 print(made.dtype is Pair if hasattr(made, "dtype") else made)
 END
 sed -i '/^made = wp.map/,/^print(made/d' modules.py

@@ -86,7 +86,7 @@ def asked(s: wp.array[Outer], y: wp.array[float]):
 
 
 parts = [made(n) for n in (1, 2, 5)]
-parts[0].a = wp.array([1.0], requires_grad=True)
+parts[0].a = wp.array([1.0], dtype=float, requires_grad=True)
 a, out = wp.array(parts, dtype=Outer), wp.zeros((3, 4), dtype=float)
 print(Outer.numpy_dtype()["itemsize"], Outer.numpy_dtype()["offsets"], numpy.dtype(Outer.numpy_dtype()).itemsize)
 print(a.numpy()["v"]["shape"].tolist(), a.numpy()["v"]["strides"][0].tolist(), a.numpy()["a"]["ndim"].tolist())
@@ -94,7 +94,7 @@ wp.launch(read, dim=3, inputs=[a, out])
 print(out.numpy().tolist())
 print(parts[1].a.numpy(), parts[1].v.numpy()[0, 0], [one.n for one in a.list()], a.list()[2].a.numpy(), a.list()[0].none)
 print(a.cptr()[1].n, a.cptr()[1].h == numpy.float16(0.5).view(numpy.uint16), list(a.cptr()[1].a.shape))
-other = wp.array([8.0, 9.0])
+other = wp.array([8.0, 9.0], dtype=float)
 wp.launch(written, dim=1, inputs=[a, other])
 print([(one.n, one.a and one.a.numpy().tolist(), one.v and one.v.shape) for one in a.list()])
 print(a.list()[0].a.grad.numpy(), a.list()[1].a.grad)

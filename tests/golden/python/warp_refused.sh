@@ -102,7 +102,7 @@ for kernel, given in ((index_beside_slice, [x]), (reshaped_gaps, [x, y]), (chang
 wp.launch_tiled(reshaped_rows, dim=[1], inputs=[x, y], block_dim=32)
 print(y.numpy().tolist() == [float(i) for i in range(16, 32)])
 out = wp.zeros((3, 4), dtype=float)
-wp.launch_tiled(into_stretched, dim=[1], inputs=[wp.array([1.0, 2.0, 3.0, 4.0]), x[:3, :4], out], block_dim=32)
+wp.launch_tiled(into_stretched, dim=[1], inputs=[wp.array([1.0, 2.0, 3.0, 4.0], dtype=float), x[:3, :4], out], block_dim=32)
 print(out.numpy().tolist())
 
 

@@ -51,7 +51,7 @@ def squared(a: wp.array(dtype=float), b: wp.array(dtype=float)):
     square(a[i], b[i])
 
 
-a, b = wp.array([1.0, 2.0], requires_grad=True), wp.zeros(2, requires_grad=True)
+a, b = wp.array([1.0, 2.0], dtype=float, requires_grad=True), wp.zeros(2, requires_grad=True)
 with wp.Tape() as tape:
     wp.launch(squared, dim=2, inputs=[a], outputs=[b])
 tape.backward(grads={b: wp.ones(2)})

@@ -352,13 +352,15 @@ class array(_Arrays):
             kind = kind or data[0]._struct
             self.kept = [dict(one.__dict__) for one in data]  # arrays and textures, whose addresses and handles are in the array
             data = numpy.array([one.numpy_value() for one in data], kind._numpy)
-        if kind is None and not isinstance(data, numpy.ndarray) and len(numpy.shape(data)) and _numbers_type(data):
-            kind = _numbers_type(data)
+        if kind is None and not isinstance(data, numpy.ndarray):
+            kind = _number_type(data)
         values = numpy.asarray(_plain(data))
         if values.dtype.kind == "c":  # two numbers each
             values = values.view(values.real.dtype).reshape(values.shape + (2,))
         if kind is None:
-            kind = as_type(values.dtype) if isinstance(data, numpy.ndarray) else as_type(float if values.dtype.kind == "f" else int)
+            kind = as_type(values.dtype)
+            if not isinstance(kind, _Type):
+                raise RuntimeError(f"Unsupported input data dtype: {values.dtype}")
         self.dtype = kind
         number, inner = self._element()
         if values.dtype == numpy.uint16 and getattr(kind, "_dtype", kind) is bfloat16:  # its bits
@@ -939,10 +941,12 @@ def _plain(data):
     return getattr(data, "value", data)
 
 
-def _numbers_type(data):
+def _number_type(data):
+    """That of the first number of lists, where it is a number with a type; others have the type that numpy finds for them all."""
     while isinstance(data, (list, tuple)) and len(data):
         data = data[0]
-    return type(data) if isinstance(type(data), _Type) else None
+    kind = type(data)
+    return kind if isinstance(kind, _Type) and not numpy.shape(data) else None
 
 
 def _device_facts(device):
@@ -1003,8 +1007,12 @@ def full_like(source, value, device=None, requires_grad=None, pinned=None):
     return full(source.shape, value, source.dtype, device or source.device, _asked(source, requires_grad), _pinned(source, pinned))
 
 
-def from_numpy(data, dtype=None, shape=None, device=None, requires_grad=False):
-    return array(data, dtype=dtype, shape=shape, device=device, requires_grad=requires_grad)
+def from_numpy(data, dtype=None, shape=None, device=None, requires_grad=False, retain_grad=False):
+    """Without a type rows are vectors, as many as there are, and blocks of rows matrices."""
+    if dtype is None and numpy.ndim(data) in (2, 3):
+        number, inner = as_type(numpy.asarray(data).dtype), numpy.shape(data)[1:]
+        dtype = vector(*inner, number) if len(inner) == 1 else matrix(inner, number)
+    return array(data, dtype=dtype, shape=shape, device=device, requires_grad=requires_grad, retain_grad=retain_grad)
 
 
 def clone(source, device=None, requires_grad=None, pinned=None):
