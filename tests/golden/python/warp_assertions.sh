@@ -63,8 +63,8 @@ def divided(a: wp.array(dtype=float), p: wp.array(dtype=Pair), n: wp.array(dtype
 
 
 wp.config.verify_fp = True
-wp.launch(divided, dim=3, inputs=[wp.array([0.0, 1.0, -0.0]), wp.zeros(3, dtype=Pair), wp.zeros(3, dtype=int)])
-wp.launch(divided, dim=0, inputs=[wp.array([0.0, 1.0, -0.0]), wp.zeros(3, dtype=Pair), wp.zeros(3, dtype=int)])
+wp.launch(divided, dim=3, inputs=[wp.array([0.0, 1.0, -0.0], dtype=float), wp.zeros(3, dtype=Pair), wp.zeros(3, dtype=int)])
+wp.launch(divided, dim=0, inputs=[wp.array([0.0, 1.0, -0.0], dtype=float), wp.zeros(3, dtype=Pair), wp.zeros(3, dtype=int)])
 wp.launch(divided, dim=6, inputs=[wp.zeros(6), wp.zeros(6, dtype=Pair), wp.zeros(6, dtype=int)], device="cpu")
 END_PY
 python3 -m tilec run finite.py

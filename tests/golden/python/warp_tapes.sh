@@ -50,7 +50,7 @@ def squared(x: wp.array[float], y: wp.array[float]):
 
 
 # An array with gaps, whose gradient nobody has, or lies otherwise.
-x, y, given = wp.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])[::2], wp.zeros(3, dtype=float, requires_grad=True), wp.zeros(3, dtype=float)
+x, y, given = wp.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], dtype=float)[::2], wp.zeros(3, dtype=float, requires_grad=True), wp.zeros(3, dtype=float)
 with wp.Tape() as tape:
     wp.launch(squared, dim=3, inputs=[x], outputs=[y])
 tape.backward(grads={y: wp.ones(3, dtype=float)})
