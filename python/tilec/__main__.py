@@ -5,8 +5,7 @@ python -m tilec bench FILE.py [NAME...]: times what the functions bench_* of the
 
 import builtins
 import contextlib
-import importlib.abc
-import importlib.machinery
+import importlib
 import os
 import runpy
 import sys
@@ -17,22 +16,12 @@ USAGE = """usage: python -m tilec run FILE.py [ARGUMENTS]
        python -m tilec bench FILE.py [NAME...]"""
 
 
-class Shims(importlib.abc.MetaPathFinder):
-    """The dialects by their names, before any folder that a program or pytest puts on the path."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def find_spec(self, name, path=None, target=None):
-        return importlib.machinery.PathFinder.find_spec(name, [self.folder]) if "." not in name else None
-
-
 def enter():
     """import tilus, tilelang and warp find the shims, in this process and in those that it starts."""
     here = os.path.dirname(os.path.abspath(__file__))
     shims, package = os.path.join(here, "shims"), os.path.dirname(here)
-    sys.meta_path.insert(0, Shims(shims))
     sys.path[:0] = [shims, package]
+    importlib.import_module("tilec.shims.sitecustomize")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [shims, package, os.environ.get("PYTHONPATH")]))
     from tilec import device
 

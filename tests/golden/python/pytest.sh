@@ -37,3 +37,38 @@ def test_refused():
         tilelang.compile(main)
 END
 python3 -m tilec test -q -p no:cacheprovider | sed 's/ in [0-9.]*s//'
+
+# A process that a test starts finds the dialects, too, where a folder of the same name comes first on its path, as that of a dialect's own
+# source tree does in its tests; and what Python would have imported when it begins, it still imports.
+mkdir -p tree/warp/tests site
+touch tree/warp/__init__.py tree/warp/tests/__init__.py
+cat >tree/warp/tests/test_started.py <<'END'
+import multiprocessing
+import sys
+
+import warp as wp
+
+
+@wp.kernel
+def twice(a: wp.array(dtype=float)):
+    a[wp.tid()] *= 2.0
+
+
+def child(queue):
+    a = wp.full(4, 42.0)
+    wp.launch(twice, dim=4, inputs=[a])
+    queue.put(a.numpy().tolist() + [sys.hidden])
+
+
+def test_started():
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=child, args=(queue,))
+    process.start()
+    assert queue.get(timeout=50) == [84.0] * 4 + ["hidden"]
+    process.join()
+    assert process.exitcode == 0
+END
+echo 'import sys; sys.hidden = "hidden"' >site/sitecustomize.py
+cd tree
+PYTHONPATH=$PYTHONPATH:$TMP/site python3 -m tilec test -q -p no:cacheprovider -p no:warnings warp/tests/test_started.py | sed 's/ in .*//'
