@@ -218,6 +218,14 @@ static Object *temporary_place(Eval *eval, const Node *node)
 {
     Object *object = eval_expr(eval, node);
     if (object == NULL || object_is_variable(object)) return object;
+    if (object_is_record(object)) { /* several numbers, by a name that nobody else has */
+        Slot *slot = arena_new_of(eval->arena, Slot);
+        *slot = (Slot){.scope = scope_new(eval, SCOPE_FUNCTION, NULL, eval->frame->scope->unit),
+                       .name = intern_text(eval->session->names, "temporary"),
+                       .assigns = true};
+        Binding *binding = bindings_make(eval, &slot->scope->bindings, slot->name);
+        return binding_set(eval, binding, object, node->span) ? place_object(eval, slot) : NULL;
+    }
     Value *init = stage_operand(eval, object, node->span);
     if (init == NULL) return NULL;
     const Type *type = type_var(core_types(eval), init->type);
