@@ -60,6 +60,18 @@ for device in ("cuda:0", "cpu"):
     print(jacobian(square, dim=3, inputs=[x], outputs=[y])[0, 0].numpy().tolist())
 print(gradcheck(square, dim=3, inputs=[x], outputs=[y], show_summary=False))
 
+
+# of vectors: a row for each number of the output, a vector for each of the input
+@wp.kernel
+def crossed(v: wp.array(dtype=wp.vec3), o: wp.array(dtype=wp.vec2)):
+    i = wp.tid()
+    o[i] = wp.vec2(v[i][0] * v[i][1], 3.0 * v[i][2])
+
+
+v, o = wp.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=wp.vec3, requires_grad=True), wp.zeros(2, dtype=wp.vec2, requires_grad=True)
+of_vectors = jacobian(crossed, dim=2, inputs=[v], outputs=[o])[0, 0]
+print(of_vectors.dtype.__name__, of_vectors.shape, of_vectors.numpy()[0].tolist(), gradcheck(crossed, 2, [v], [o], show_summary=False))
+
 # threads that meet at a row of a matrix, and at bits
 m, bits = wp.zeros(1, dtype=wp.mat22), wp.zeros(1, dtype=wp.uint32)
 wp.launch(meet, dim=256, inputs=[wp.ones(256, dtype=wp.vec2), m, bits])

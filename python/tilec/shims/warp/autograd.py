@@ -136,7 +136,14 @@ def _flat(array):
 
 
 def _result(matrix, like):
-    return _arrays.array(matrix, dtype=_types.type_scalar_type(like.dtype), device=like.device)
+    """A row for each number of the output, of elements as the input has them."""
+    return _arrays.array(matrix.reshape(len(matrix), like.size, *_types.inner_shape(like.dtype)), dtype=like.dtype, device=like.device)
+
+
+def _matrix(jacobian):
+    """A column for each number of the input."""
+    values = jacobian.numpy()
+    return values.reshape(len(values), -1)
 
 
 def _shown(jacobians, problem, plot_jacobians):
@@ -186,7 +193,7 @@ def _by_gradients(problem, tape, made, most):
                         found[i, j] = numpy.full((numbers, gradient.size), numpy.nan, gradient.dtype)
                     found[i, j][row] = gradient
     tape.zero()
-    return {pair: _result(found[pair], made[pair[1]]) for pair in pairs if pair in found}
+    return {pair: _result(found[pair], problem.inputs[pair[0]]) for pair in pairs if pair in found}
 
 
 def jacobian_fd(function, dim=None, inputs=None, outputs=None, input_output_mask=None, device=None, max_blocks=0, block_dim=None,
@@ -244,7 +251,7 @@ def gradcheck(function, dim=None, inputs=None, outputs=None, *, eps=1e-4, atol=1
     by_differences = jacobian_fd(function, max_inputs_per_var=max_inputs_per_var, eps=eps, **shared)
     relative, absolute, wrong, rows = {}, {}, None, []
     for (i, j), found in by_gradients.items():
-        a, b = found.numpy().astype(float), by_differences[i, j].numpy().astype(float)
+        a, b = _matrix(found).astype(float), _matrix(by_differences[i, j]).astype(float)
         known = (~numpy.isnan(a).all(axis=1))[:, None] & (~numpy.isnan(b).all(axis=0))[None, :]
         difference = numpy.where(known, numpy.abs(a - b), 0)
         share = difference / numpy.maximum(numpy.abs(b), 1e-30)
@@ -333,7 +340,7 @@ def jacobian_plot(jacobians, kernel, inputs=None, show_plot=True, show_colorbar=
     import matplotlib.pyplot as plt
 
     ins, outs = sorted({i for i, _ in jacobians}), sorted({j for _, j in jacobians})
-    shown = {pair: matrix.numpy() for pair, matrix in jacobians.items()}
+    shown = {pair: _matrix(one) for pair, one in jacobians.items()}
     if log_scale:
         shown = {pair: numpy.log10(numpy.abs(matrix) + 1e-8) for pair, matrix in shown.items()}
     widths = [next(matrix.shape[1] for (one, _), matrix in shown.items() if one == i) for i in ins]
