@@ -188,11 +188,15 @@ int op_count_uses(const Op *op, const Value *value);             /* its own, and
  * once, from left to right. */
 typedef enum ValueAnswer {
     VALUE_OPERANDS, /* ask its operands */
+    VALUE_RESULTS,  /* of a use: ask those of the op's results */
     VALUE_ENOUGH,   /* do not */
     VALUE_FOUND
 } ValueAnswer;
 typedef ValueAnswer ValueQuestion(const Value *value, void *context);
 bool value_finds(const Value *value, ValueQuestion *ask, void *context);
+/* The same of its uses, and of those of what is made of it. */
+typedef ValueAnswer UseQuestion(const Value *value, const Op *user, void *context);
+bool value_finds_use(const Value *value, UseQuestion *ask, void *context);
 
 /* ---- sums.c: sums of open wgmma ops, before somebody has waited for them ---- */
 

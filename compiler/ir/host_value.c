@@ -1,5 +1,5 @@
 /* host_value.c: numbers of a launch that the host can compute: scalar code over the parameters. */
-#include "ir/ir.h"
+#include "ir/op_vec.h"
 
 enum { MOST = 4000 }; /* ops behind a number: more are given up */
 
@@ -34,18 +34,17 @@ bool op_is_on_host(const Op *op)
     return known;
 }
 
-static Value *copy_to_host(Builder *builder, Value *value, Map *copied)
+static ValueAnswer is_to_copy(const Value *value, void *copied)
 {
-    if (is_on_host(value)) return value;
-    Value *known = map_get(copied, value);
-    if (known) return known;
-    for (int i = 0; i < value->op->operand_count; i++)
-        map_set(builder->kernel->arena, copied, value->op->operands[i],
-                copy_to_host(builder, value->op->operands[i], copied));
-    return &op_clone(builder, value->op, copied)->results[value->index];
+    return is_on_host(value) || map_has(copied, value) ? VALUE_ENOUGH : VALUE_OPERANDS;
 }
 
 Value *value_on_host(Builder *builder, Value *value, Map *copied)
 {
-    return value_is_on_host(value) ? copy_to_host(builder, value, copied) : NULL;
+    if (!value_is_on_host(value)) return NULL;
+    Arena *arena = arena_new();
+    const OpVec ops = value_ops(arena, value, is_to_copy, copied);
+    for (size_t i = 0; i < ops.count; i++) op_clone(builder, ops.data[i], copied);
+    arena_free(arena);
+    return is_on_host(value) ? value : map_get(copied, value);
 }

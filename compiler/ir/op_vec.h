@@ -11,5 +11,8 @@ typedef VEC(Op *) OpVec;
  * one code; in order, each before those in its own regions. */
 OpVec region_list(Arena *arena, const Region *region, OpTest *test, const void *context);
 OpVec region_list_those(Arena *arena, const Region *region, OpCode code);
+/* Ops that the value is made of, those of its operands before each, as far as the answer is
+ * VALUE_OPERANDS. Each is listed once. */
+OpVec value_ops(Arena *arena, const Value *value, ValueQuestion *ask, void *context);
 
 #endif

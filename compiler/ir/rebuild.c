@@ -1,7 +1,7 @@
 /* rebuild.c: see rebuild.h. */
 #include "ir/rebuild.h"
 
-#include "base/vec.h"
+#include "ir/op_vec.h"
 
 Op *op_rebuild(Op *op, int operand_count, Value *const *operands, int result_count,
                const Type *const *types)
@@ -160,23 +160,41 @@ bool value_may_precede(const Value *value, const Op *op)
     return !value_finds(value, must_stay, (Op *)(uintptr_t)op);
 }
 
+static ValueAnswer must_come(const Value *value, void *context)
+{
+    return is_in_front(value, context) ? VALUE_ENOUGH : VALUE_OPERANDS;
+}
+
 void value_move_before(const Value *value, Op *op)
 {
-    if (is_in_front(value, op)) return;
-    for (int i = 0; i < value->op->operand_count; i++)
-        value_move_before(value->op->operands[i], op);
-    op_move_before(value->op, op);
+    Arena *arena = arena_new();
+    const OpVec ops = value_ops(arena, value, must_come, op);
+    for (size_t i = 0; i < ops.count; i++) op_move_before(ops.data[i], op);
+    arena_free(arena);
+}
+
+typedef struct Slice {
+    const Region *region;
+    const Map *map;
+} Slice;
+
+static ValueAnswer is_in_slice(const Value *value, void *context)
+{
+    const Slice *slice = context;
+    const bool is = value->op && region_holds(slice->region, value->op->parent);
+    return is && !map_has(slice->map, value) ? VALUE_OPERANDS : VALUE_ENOUGH;
 }
 
 Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
 {
-    Value *copied = map_get(map, value);
-    if (copied) return copied;
-    if (!value->op || !region_holds(region, value->op->parent)) return value;
-    for (int i = 0; i < value->op->operand_count; i++)
-        value_copy_slice(builder, value->op->operands[i], region, map);
-    op_clone(builder, value->op, map);
-    return map_get(map, value);
+    Slice slice = {region, map};
+    if (is_in_slice(value, &slice) == VALUE_OPERANDS) {
+        Arena *arena = arena_new();
+        const OpVec ops = value_ops(arena, value, is_in_slice, &slice);
+        for (size_t i = 0; i < ops.count; i++) op_clone(builder, ops.data[i], map);
+        arena_free(arena);
+    }
+    return map_has(map, value) ? map_get(map, value) : value;
 }
 
 static void rename_block(Op *op, void *context)

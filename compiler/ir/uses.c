@@ -1,7 +1,7 @@
 /* uses.c: who uses a value. An op's operands are in the lists of their values from when it is built
  * until it is erased, so that finding, counting and replacing uses costs what there are of them. */
 #include "ir/rows.h"
-#include "base/vec.h"
+#include "ir/op_vec.h"
 
 #include <string.h>
 
@@ -145,4 +145,55 @@ bool value_finds(const Value *value, ValueQuestion *ask, void *context)
     }
     arena_free(arena);
     return answer == VALUE_FOUND;
+}
+
+bool value_finds_use(const Value *value, UseQuestion *ask, void *context)
+{
+    Arena *arena = arena_new();
+    Map asked = {0};
+    VEC(const Value *) open = {0};
+    bool found = false;
+    vec_push(arena, &open, value);
+    while (open.count > 0 && !found) {
+        const Value *made = vec_pop(&open);
+        for (const OpUse *use = made->uses; use && !found; use = use->next) {
+            const ValueAnswer answer = ask(made, use->op, context);
+            found = answer == VALUE_FOUND;
+            if (answer != VALUE_RESULTS || map_has(&asked, use->op)) continue;
+            map_set(arena, &asked, use->op, arena);
+            for (int i = 0; i < use->op->result_count; i++)
+                vec_push(arena, &open, &use->op->results[i]);
+        }
+    }
+    arena_free(arena);
+    return found;
+}
+
+/* An op, and which of its operands is looked at next. */
+typedef struct Opened {
+    Op *op;
+    int next;
+} Opened;
+
+OpVec value_ops(Arena *arena, const Value *value, ValueQuestion *ask, void *context)
+{
+    OpVec ops = {0};
+    Map seen = {0};
+    VEC(Opened) open = {0};
+    if (!value->op || ask(value, context) != VALUE_OPERANDS) return ops;
+    map_set(arena, &seen, value->op, arena);
+    vec_push(arena, &open, ((Opened){value->op, 0}));
+    while (open.count > 0) {
+        Opened *last = &open.data[open.count - 1];
+        if (last->next == last->op->operand_count) {
+            vec_push(arena, &ops, vec_pop(&open).op);
+            continue;
+        }
+        const Value *made_of = last->op->operands[last->next++];
+        if (!made_of->op || map_has(&seen, made_of->op) || ask(made_of, context) != VALUE_OPERANDS)
+            continue;
+        map_set(arena, &seen, made_of->op, arena);
+        vec_push(arena, &open, ((Opened){made_of->op, 0}));
+    }
+    return ops;
 }

@@ -1,6 +1,7 @@
 /* loop.c: see loop.h. */
 #include "passes/analysis/loop.h"
 
+#include "ir/op_vec.h"
 #include "passes/pass.h"
 
 int64_t loop_trips(const Op *loop)
@@ -150,9 +151,16 @@ static bool slope_of_product(const Op *op, const int64_t slopes[2], int64_t *slo
     return false;
 }
 
-static bool slope_of(Slopes *slopes, const Value *value, int64_t *slope);
+static bool slope_of(const Slopes *slopes, const Value *value, int64_t *slope)
+{
+    *slope = value->region == slopes->body && value->index == 0;
+    if (*slope || !region_holds(slopes->body, value_home(value))) return true;
+    const Slope *found = value->op ? map_get(&slopes->found, value) : NULL;
+    if (found) *slope = found->slope;
+    return found && found->is_known;
+}
 
-static bool slope_of_op(Slopes *slopes, const Op *op, int64_t *slope)
+static bool slope_of_op(const Slopes *slopes, const Op *op, int64_t *slope)
 {
     int64_t of[2] = {0};
     bool steady = true;
@@ -173,24 +181,23 @@ static bool slope_of_op(Slopes *slopes, const Op *op, int64_t *slope)
     }
 }
 
-static bool slope_of(Slopes *slopes, const Value *value, int64_t *slope)
+static ValueAnswer is_of_body(const Value *value, void *body)
 {
-    *slope = value->region == slopes->body && value->index == 0;
-    if (*slope || !region_holds(slopes->body, value_home(value))) return true;
-    Slope *found = value->op ? map_get(&slopes->found, value) : NULL;
-    if (value->op && !found) {
-        found = arena_new_of(slopes->arena, Slope);
-        found->is_known = slope_of_op(slopes, value->op, &found->slope);
-        map_set(slopes->arena, &slopes->found, value, found);
-    }
-    if (!found || !found->is_known) return false;
-    *slope = found->slope;
-    return true;
+    return value->op && value->op->parent == body && op_has(value->op, PURE) ? VALUE_OPERANDS
+                                                                             : VALUE_ENOUGH;
 }
 
 bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
 {
     Slopes slopes = {.body = loop->regions[0], .arena = arena_new()};
+    const OpVec ops = value_ops(slopes.arena, value, is_of_body, loop->regions[0]);
+    for (size_t i = 0; i < ops.count; i++) {
+        const Op *op = ops.data[i];
+        Slope *found = arena_new_of(slopes.arena, Slope);
+        found->is_known = slope_of_op(&slopes, op, &found->slope);
+        for (int r = 0; r < op->result_count; r++)
+            map_set(slopes.arena, &slopes.found, &op->results[r], found);
+    }
     const bool is_known = slope_of(&slopes, value, slope);
     arena_free(slopes.arena);
     return is_known;

@@ -28,14 +28,17 @@ bool shared_use_lasts(const SharedUse *use)
     return use->inside || (use->before && use->behind);
 }
 
+static ValueAnswer is_no_product(const Value *value, const Op *user, void *context)
+{
+    (void)value, (void)context;
+    if (op_has(user, DOT)) return VALUE_ENOUGH;
+    return op_has(user, ELEM) ? VALUE_RESULTS : VALUE_FOUND;
+}
+
 /* Whether all that is made of the value, element by element, are factors of products. */
 static bool is_for_products(const Value *value)
 {
-    for (const OpUse *use = value->uses; use; use = use->next)
-        if (!op_has(use->op, DOT) &&
-            !(op_has(use->op, ELEM) && is_for_products(&use->op->results[0])))
-            return false;
-    return true;
+    return !value_finds_use(value, is_no_product, NULL);
 }
 
 int64_t loop_lasting_bytes(Region *launch, const Op *loop)

@@ -115,15 +115,19 @@ static void change_loop(Op *loop, int carried, const OpVec *chain)
 
 /* ---- products by themselves ---- */
 
+static ValueAnswer goes_elsewhere(const Value *value, const Op *user, void *context)
+{
+    (void)value, (void)context;
+    if (op_has(user, STORES)) return VALUE_ENOUGH;
+    return op_has(user, ELEM) && user->result_count == 1 && user->results->use_count > 0
+               ? VALUE_RESULTS
+               : VALUE_FOUND;
+}
+
 /* Element by element on the way, if at all. */
 static bool goes_to_memory(const Value *value)
 {
-    for (const OpUse *use = value->uses; use; use = use->next) {
-        const Op *op = use->op;
-        const bool computes = op_has(op, ELEM) && op->result_count == 1;
-        if (!op_has(op, STORES) && !(computes && goes_to_memory(op->results))) return false;
-    }
-    return value->use_count > 0;
+    return value->use_count > 0 && !value_finds_use(value, goes_elsewhere, NULL);
 }
 
 static bool starts_alike(const Op *dot)

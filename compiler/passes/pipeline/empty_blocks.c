@@ -57,16 +57,21 @@ static ValueAnswer is_read(const Value *value, void *context)
     return value->op && value->op->code == OP_element_load ? VALUE_FOUND : VALUE_OPERANDS;
 }
 
+static ValueAnswer is_behind(const Value *value, void *context)
+{
+    const Op *op = value->op, *loop = context;
+    return op && op->parent == loop->parent && !op_comes_before(op, loop) ? VALUE_OPERANDS
+                                                                          : VALUE_ENOUGH;
+}
+
 static Value *copy_before(Builder *builder, Value *value, Map *made, const Op *loop)
 {
-    Op *op = value->op;
-    if (map_has(made, value)) return map_get(made, value);
-    if (!op || op->parent != loop->parent || op_comes_before(op, loop)) return value;
-    for (int i = 0; i < op->operand_count; i++)
-        map_set(builder->kernel->arena, made, op->operands[i],
-                copy_before(builder, op->operands[i], made, loop));
-    op_clone(builder, op, made);
-    return map_get(made, value);
+    Arena *arena = arena_new();
+    const OpVec ops = value_ops(arena, value, is_behind, (Op *)(uintptr_t)loop);
+    for (size_t i = 0; i < ops.count; i++)
+        if (!map_has(made, ops.data[i]->results)) op_clone(builder, ops.data[i], made);
+    arena_free(arena);
+    return map_has(made, value) ? map_get(made, value) : value;
 }
 
 /* The extent along the dimension may end before the tile begins, and was not known to who made the

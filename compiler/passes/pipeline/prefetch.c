@@ -43,15 +43,18 @@ static int64_t bytes_per_thread(const Type *type)
     return (int64_t)layout_registers(type->layout) * dtype_bytes(type->dtype);
 }
 
+static ValueAnswer copies(const Value *value, const Op *user, void *context)
+{
+    (void)context;
+    if (op_is_own_copy(user)) return VALUE_FOUND;
+    return user->code == OP_select && operand(user, condition) != value ? VALUE_RESULTS
+                                                                        : VALUE_ENOUGH;
+}
+
 /* What a thread copies itself, or zero in its place, goes through no register. */
 static bool is_copied(const Op *load)
 {
-    for (const OpUse *use = load->results[0].uses; use; use = use->next)
-        if (op_is_own_copy(use->op) ||
-            (use->op->code == OP_select && operand(use->op, condition) != load->results &&
-             is_copied(use->op)))
-            return true;
-    return false;
+    return value_finds_use(load->results, copies, NULL);
 }
 
 /* Of a tile; or of one element, where it is waited for. What is stored as it is gathered, threads

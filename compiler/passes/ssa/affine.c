@@ -366,19 +366,18 @@ static Value *as_mask(Pass *pass, Value *conjunct, const Type *type)
     return build_op(&pass->at, OP_broadcast, 1, &conjunct, 1, &type)->results;
 }
 
+static ValueAnswer is_seen_without(const Value *value, const Op *user, void *mask)
+{
+    if (user->code == OP_put && scattered_mask(user) == mask && operand(user, value) == value)
+        return VALUE_ENOUGH;
+    return op_has(user, ELEM) && op_has(user, PURE) ? VALUE_RESULTS : VALUE_FOUND;
+}
+
 /* Nobody sees of the value what the mask leaves out: all that is made of it is put under the same
  * mask. */
-static bool is_put_alone(const Value *value, const Value *mask, int depth)
+static bool is_put_alone(const Value *value, Value *mask)
 {
-    for (const OpUse *use = value->uses; use; use = use->next) {
-        if (use->op->code == OP_put && scattered_mask(use->op) == mask &&
-            operand(use->op, value) == value)
-            continue;
-        if (depth == 0 || !op_has(use->op, ELEM) || !op_has(use->op, PURE) ||
-            !is_put_alone(use->op->results, mask, depth - 1))
-            return false;
-    }
-    return true;
+    return !value_finds_use(value, is_seen_without, mask);
 }
 
 /* Rows that go out by way of a shared tile, in which nothing is where there is no row. A strict
@@ -386,26 +385,31 @@ static bool is_put_alone(const Value *value, const Value *mask, int depth)
 static bool may_read_whole(const Pass *pass, const Block *block)
 {
     return block->op->code == OP_gather && block->memory->type->kind == TYPE_SHARED &&
-           !pass->kernel->is_strict && is_put_alone(block->op->results, block->mask, DEPTH);
+           !pass->kernel->is_strict && is_put_alone(block->op->results, block->mask);
+}
+
+typedef struct Written {
+    Pass *pass;
+    const Value *condition;
+} Written;
+
+static ValueAnswer is_put_without(const Value *value, const Op *user, void *context)
+{
+    const Written *written = context;
+    if (user->code != OP_put || operand(user, value) != value)
+        return op_has(user, ELEM) && op_has(user, PURE) ? VALUE_RESULTS : VALUE_ENOUGH;
+    Conjuncts conjuncts = {0};
+    Map seen = {0};
+    if (scattered_mask(user)) split_mask(written->pass, scattered_mask(user), &seen, &conjuncts);
+    return map_has(&seen, written->condition) ? VALUE_ENOUGH : VALUE_FOUND;
 }
 
 /* As many elements are written whether the condition holds or not: to read those, too, that it
  * leaves out takes less than to look at each of them. */
-static bool is_written_anyway(Pass *pass, const Value *value, const Value *condition, int depth)
+static bool is_written_anyway(Pass *pass, const Value *value, const Value *condition)
 {
-    for (const OpUse *use = value->uses; use; use = use->next) {
-        const Op *op = use->op;
-        if (op->code == OP_put && operand(op, value) == value) {
-            Conjuncts conjuncts = {0};
-            Map seen = {0};
-            if (scattered_mask(op)) split_mask(pass, scattered_mask(op), &seen, &conjuncts);
-            if (!map_has(&seen, condition)) return true;
-        } else if (depth > 0 && op_has(op, ELEM) && op_has(op, PURE) &&
-                   is_written_anyway(pass, op->results, condition, depth - 1)) {
-            return true;
-        }
-    }
-    return false;
+    Written written = {pass, condition};
+    return value_finds_use(value, is_put_without, &written);
 }
 
 /* What is left of the mask in *rest. False: the access has to stay what it is. */
@@ -422,8 +426,7 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
         if (read_compare(pass, conjunct, &compare) && take_up(pass, block, &compare)) continue;
         if (block->op->code == OP_put || block->memory->type->kind != TYPE_VIEW ||
             !(is_plain(pass, conjunct, DEPTH) ||
-              (!pass->kernel->is_strict &&
-               is_written_anyway(pass, block->op->results, conjunct, DEPTH))))
+              (!pass->kernel->is_strict && is_written_anyway(pass, block->op->results, conjunct))))
             return false;
         conjunct = as_mask(pass, conjunct, block->mask->type);
         *rest = *rest ? build2(&pass->at, OP_and, *rest, conjunct) : conjunct;

@@ -16,25 +16,30 @@
 
 enum { MOST_BETWEEN = 64, MOST_NUMBERS = 8 };
 
+static ValueAnswer is_no_store(const Value *value, const Op *user, void *context)
+{
+    (void)value, (void)context;
+    if (user->code == OP_store) return VALUE_ENOUGH;
+    return op_has(user, ELEM) ? VALUE_RESULTS : VALUE_FOUND;
+}
+
 static bool is_stored_alone(const Value *value)
 {
-    for (const OpUse *use = value->uses; use; use = use->next)
-        if (use->op->code != OP_store &&
-            !(op_has(use->op, ELEM) && is_stored_alone(use->op->results)))
-            return false;
-    return true;
+    return !value_finds_use(value, is_no_store, NULL);
+}
+
+static ValueAnswer is_not_spread(const Value *value, void *context)
+{
+    (void)context;
+    const Op *op = value->op;
+    if (op && (op->code == OP_broadcast || op->code == OP_splat)) return VALUE_ENOUGH;
+    return op && op_has(op, ELEM) && op->operand_count ? VALUE_OPERANDS : VALUE_FOUND;
 }
 
 /* Of a row or column, or a number: threads have that, wherever its elements are needed. */
 static bool is_spread(const Value *value)
 {
-    const Op *op = value->op;
-    if (!op) return false;
-    if (op->code == OP_broadcast || op->code == OP_splat) return true;
-    if (!op_has(op, ELEM) || !op->operand_count) return false;
-    for (int i = 0; i < op->operand_count; i++)
-        if (!is_spread(op->operands[i])) return false;
-    return true;
+    return !value_finds(value, is_not_spread, NULL);
 }
 
 /* What the op writes to all of the tile; NULL: it may write some of it, or is more work. */
