@@ -31,6 +31,7 @@ typedef struct Limits {
     OpCode code;        /* OP_or, OP_and */
     Value *side[SIDES]; /* NULL: no comparison is of that side */
     Value *rows;        /* b1, of whole rows */
+    Map made_rows;      /* tiles of rows -> the same numbers, once for each row */
     Value *rest;        /* what is no such comparison */
     Value *exact;       /* whether no sum wraps; NULL: none can */
     bool branches;      /* around the mask, where all elements go the other way */
@@ -56,17 +57,20 @@ static Value *build_iota(Limits *limits, const Type *type, int dim)
 
 /* ---- what is one number for a row ---- */
 
-static bool is_of_rows(const Limits *limits, const Value *value)
+static bool is_row(const Limits *limits, const Type *type)
 {
+    return type->rank == limits->row->rank &&
+           memcmp(type->shape, limits->row->shape, sizeof(int64_t) * (size_t)type->rank) == 0;
+}
+
+static ValueAnswer is_of_elements(const Value *value, void *context)
+{
+    const Limits *limits = context;
     const Op *op = value->op;
-    if (!op) return false;
-    switch ((int)op->code) {
-    case OP_splat: return true;
-    case OP_iota: return op_int(op, ATTR_dim, 0) != limits->dim;
-    case OP_broadcast:
-        return operand(op, a)->type->rank == limits->row->rank &&
-               memcmp(operand(op, a)->type->shape, limits->row->shape,
-                      sizeof(int64_t) * (size_t)limits->row->rank) == 0;
+    switch (op ? (int)op->code : OP_COUNT) {
+    case OP_splat: return VALUE_ENOUGH;
+    case OP_iota: return op_int(op, ATTR_dim, 0) == limits->dim ? VALUE_FOUND : VALUE_ENOUGH;
+    case OP_broadcast: return is_row(limits, operand(op, a)->type) ? VALUE_ENOUGH : VALUE_FOUND;
     case OP_add:
     case OP_sub:
     case OP_mul:
@@ -74,11 +78,14 @@ static bool is_of_rows(const Limits *limits, const Value *value)
     case OP_max:
     case OP_cmp:
     case OP_and:
-    case OP_or:
-        return operand(op, a)->type->dtype != DTYPE_f64 && is_of_rows(limits, operand(op, a)) &&
-               is_of_rows(limits, operand(op, b));
-    default: return false;
+    case OP_or: return operand(op, a)->type->dtype == DTYPE_f64 ? VALUE_FOUND : VALUE_OPERANDS;
+    default: return VALUE_FOUND;
     }
+}
+
+static bool is_of_rows(const Limits *limits, const Value *value)
+{
+    return !value_finds(value, is_of_elements, (Limits *)(uintptr_t)limits);
 }
 
 /* The same numbers, once for each row. */
@@ -86,6 +93,8 @@ static Value *build_rows(Limits *limits, const Value *value)
 {
     const Op *op = value->op;
     const Type *type = row_of(limits, value->type->dtype);
+    Value *known = map_get(&limits->made_rows, value);
+    if (known) return known;
     if (op->code == OP_broadcast) return operand(op, a);
     if (op->code == OP_splat) return build_typed(limits, OP_splat, operand(op, a), type);
     Op *made;
@@ -97,6 +106,7 @@ static Value *build_rows(Limits *limits, const Value *value)
         made = build_op(&limits->builder, op->code, 2, operands, 1, &type);
     }
     op_keep_attrs(made, op);
+    map_set(limits->builder.kernel->arena, &limits->made_rows, value, made->results);
     return made->results;
 }
 
@@ -121,9 +131,8 @@ static int dims_of_sum(const Value *value)
     if (op->code == OP_iota) return (int)(1U << op_int(op, ATTR_dim, 0) & long_dims(value->type));
     if (op->code == OP_broadcast) return dims_of_sum(operand(op, a));
     if (op->code != OP_add && op->code != OP_sub) return NONE;
-    const int a = dims_of_sum(operand(op, a)), b = dims_of_sum(operand(op, b));
-    if (a == NONE || b == NONE || a & b || (op->code == OP_sub && b)) return NONE;
-    return a | b;
+    const int a = dims_of_sum(operand(op, a)), b = a == NONE ? NONE : dims_of_sum(operand(op, b));
+    return b == NONE || a & b || (op->code == OP_sub && b) ? NONE : a | b;
 }
 
 static void note_exact(Limits *limits, const char *predicate, Value *number, int64_t limit)
@@ -392,18 +401,22 @@ static Value *build_around(Limits *limits, const Op *choice, Value *mask)
     return branch->results;
 }
 
+static ValueAnswer varies(const Value *value, void *dim)
+{
+    const int along = *(const int *)dim;
+    const Op *op = value->op;
+    if (value->type->kind != TYPE_TILE) return VALUE_ENOUGH;
+    if (!op) return VALUE_FOUND;
+    if (op->code == OP_splat) return VALUE_ENOUGH;
+    if (op->code == OP_iota) return op_int(op, ATTR_dim, 0) == along ? VALUE_FOUND : VALUE_ENOUGH;
+    if (op->code == OP_broadcast && operand(op, a)->type->rank == value->type->rank)
+        return operand(op, a)->type->shape[along] > 1 ? VALUE_OPERANDS : VALUE_ENOUGH;
+    return op_has(op, ELEM) ? VALUE_OPERANDS : VALUE_FOUND;
+}
+
 static bool varies_along(const Value *value, int dim)
 {
-    const Op *op = value->op;
-    if (!op || value->type->kind != TYPE_TILE) return value->type->kind == TYPE_TILE;
-    if (op->code == OP_splat) return false;
-    if (op->code == OP_iota) return op_int(op, ATTR_dim, 0) == dim;
-    if (op->code == OP_broadcast && operand(op, a)->type->rank == value->type->rank)
-        return operand(op, a)->type->shape[dim] > 1 && varies_along(operand(op, a), dim);
-    if (!op_has(op, ELEM)) return true;
-    for (int i = 0; i < op->operand_count; i++)
-        if (varies_along(op->operands[i], dim)) return true;
-    return false;
+    return value_finds(value, varies, &dim);
 }
 
 static void visit(Op *choice, FactTable *facts)

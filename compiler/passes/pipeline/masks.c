@@ -104,6 +104,7 @@ typedef struct Finder {
     Op *loop;
     Builder builder; /* before the loop */
     Map first;       /* values of the loop -> what they are in its first iteration */
+    Map found[2];    /* tiles -> their least Extreme and their greatest one, for one mask */
     Value *exact;    /* whether no sum wraps; NULL: none can */
 } Finder;
 
@@ -172,7 +173,7 @@ static bool find_exact_sum(Finder *finder, const Op *op, bool greatest, Extreme 
     return true;
 }
 
-static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *out)
+static bool make_extreme(Finder *finder, const Value *tile, bool greatest, Extreme *out)
 {
     const Op *op = tile->op;
     if (!op) return false;
@@ -192,6 +193,20 @@ static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *ou
     }
 }
 
+/* Once, as a sum asks for both of each operand. */
+static bool find_extreme(Finder *finder, Value *tile, bool greatest, Extreme *out)
+{
+    Arena *arena = finder->masks->kernel->arena;
+    Extreme *known = map_get(&finder->found[greatest], tile);
+    if (!known) {
+        known = arena_new_of(arena, Extreme);
+        if (!make_extreme(finder, tile, greatest, known)) known->first = NULL;
+        map_set(arena, &finder->found[greatest], tile, known);
+    }
+    *out = *known;
+    return known->first != NULL;
+}
+
 /* ---- iterations that are told apart ---- */
 
 /* Where the mask is all `holds` where first + slope * index, as it grows from its beginning, is not
@@ -208,6 +223,7 @@ static bool find_verdict(Finder *finder, Op *compare, bool holds, Verdict *out)
     Order order;
     Extreme more, less;
     finder->exact = NULL;
+    finder->found[0] = finder->found[1] = (Map){0};
     if (!order_of(compare, &order)) return false;
     if (!find_extreme(finder, order.more, !holds, &more) ||
         !find_extreme(finder, order.less, holds, &less))
