@@ -1,6 +1,6 @@
 """Programs of TileLang's dialect about loops: two products with threads' work between them (attention, packed weights, pages of a table),
 serial loops over the rows of register tiles, parallel loops of which each thread does many iterations, elements that threads set at indices of
-their own, what both sides of a condition write, limits of rows, scans beside each other, and reducers.
+their own, what both sides of a condition write, limits of rows, scans beside each other, sums and extremes of rows, and reducers.
 
 Sums are of whole numbers small enough for every order to be exact; a place that is written has one writer."""
 import random
@@ -30,7 +30,7 @@ class Program(Choices):
         for _ in range(2):
             self.numbers[self.fresh("n")] = self.random.randrange(0, 70)
         kinds = [self.attention] * 5 + [self.packed_weights, self.rows, self.rows, self.many, self.many, self.own_elements, self.sides, self.sides,
-                                        self.limits, self.scans, self.reducers, self.gathered]
+                                        self.limits, self.scans, self.reducers, self.reduced, self.gathered]
         for _ in range(self.pick([1, 1, 2])):
             self.pick(kinds)()
 
@@ -443,6 +443,26 @@ class Program(Choices):
                 for tile in tiles[1:]:
                     self.line(f"T.copy({tiles[0]}, {tile})")
         self.send(carried, dtype, shape)
+
+    def reduced(self):
+        """Sums and extremes of rows or columns, of which a thread has parts of several."""
+        dtype = self.pick(["float32", "float32", "float16", "bfloat16", "int32", "float64"])
+        shape = self.pick([8, 16, 32, 64, 64, 96, 128]), self.pick([8, 16, 32, 64, 64, 100, 128, 256])
+        dim = self.pick([0, 1, 1])
+        source, x = self.input(dtype, (self.blocks * shape[0], shape[1]), 1), self.tile(dtype, shape, "fragment")
+        self.line(f"T.copy({source}[bx * {shape[0]}, 0], {x})")
+        for _ in range(self.pick([1, 2])):
+            kind, out = self.pick(["sum", "max", "min", "absmax"] if dtype != "bfloat16" else ["max", "min", "absmax"]), self.tile(dtype, (shape[1 - dim],))
+            clear = self.chance(0.7)
+            if not clear:
+                self.line(f"T.fill({out}, 1)")
+            self.line(f"T.reduce_{kind}({x}, {out}, dim={dim}{'' if clear else ', clear=False'})")
+            names = [self.fresh("i"), self.fresh("j")]
+            with self.parallel(names, shape):
+                own = f"{x}[{', '.join(names)}]"
+                self.line(f"{own} = T.max(T.min({own} - {out}[{names[1 - dim]}], 1), -1)")
+            self.send(out, dtype, (shape[1 - dim],))
+        self.send(x, dtype, shape)
 
     def reducers(self):
         dtype, op = self.pick(["int32", "float32"]), self.pick(["sum", "max", "min"])
