@@ -75,12 +75,12 @@ static bool waits_for_elements(const Region *body)
     return false;
 }
 
-static bool has_loads(const Region *body)
+static void find_loads(Prefetch *prefetch)
 {
+    const Region *body = prefetch->loop->regions[0];
     const bool with_elements = waits_for_elements(body);
-    for (const Op *op = body->first; op; op = op_next(op))
-        if (is_load(op, with_elements)) return true;
-    return false;
+    for (Op *op = body->first; op; op = op_next(op))
+        if (is_load(op, with_elements)) vec_push(prefetch->kernel->arena, &prefetch->loads, op);
 }
 
 /* What is left beside the tiles that the loop carries, its sums say. */
@@ -119,9 +119,10 @@ static void take_loads(Prefetch *prefetch, size_t count)
     }
 }
 
-/* NULL, or why nothing is loaded ahead. */
-static const char *collect_loads(Prefetch *prefetch)
+/* Of the loads, those that may be made ahead. NULL, or why there are none. */
+static const char *choose_loads(Prefetch *prefetch)
 {
+    size_t count = 0;
     Op *loop = prefetch->loop;
     /* beside a group of threads the others may write what it reads while it runs */
     const Region *writers =
@@ -134,14 +135,13 @@ static const char *collect_loads(Prefetch *prefetch)
             written_note(&prefetch->written, prefetch->kernel->arena, memory);
     }
     if (prefetch->written.any) return "it writes global memory, which its loads may read";
-    const bool with_elements = waits_for_elements(loop->regions[0]);
-    for (Op *op = loop->regions[0]->first; op; op = op_next(op))
-        if (is_load(op, with_elements) && !written_has(&prefetch->written, op_memory(op)) &&
-            loop_foresees_operands(loop, op))
-            vec_push(prefetch->kernel->arena, &prefetch->loads, op);
-    if (!prefetch->loads.count)
+    vec_each (load, &prefetch->loads)
+        if (!written_has(&prefetch->written, op_memory(*load)) &&
+            loop_foresees_operands(loop, *load))
+            prefetch->loads.data[count++] = *load;
+    if (!count)
         return "it writes what they read, or where that is is not known before the iteration";
-    take_loads(prefetch, prefetch->loads.count);
+    take_loads(prefetch, count);
     const bool in_pieces = prefetch->flying > prefetch->bytes; /* ptxas says whether they fit */
     if (in_pieces) prefetch->kernel->uses |= MAY_HOLD;
     const bool all_fit = prefetch->bytes <= prefetch->most; /* else the first ones, in flight */
@@ -485,9 +485,10 @@ static void pipeline_loop(Op *op, void *context)
     const PassContext *pass = context;
     Kernel *kernel = pass->kernel;
     Prefetch prefetch = {.kernel = kernel, .target = pass->target, .loop = op};
-    if (op->code != OP_for || !region_terminator(op->regions[0]) || !has_loads(op->regions[0]))
-        return;
-    const char *limit, *fault = collect_loads(&prefetch);
+    if (op->code != OP_for || !region_terminator(op->regions[0])) return;
+    find_loads(&prefetch);
+    if (!prefetch.loads.count) return;
+    const char *limit, *fault = choose_loads(&prefetch);
     if (fault) {
         kernel_remark(kernel, op->span, "a loop whose loads are not made ahead: %s", fault);
         return;
