@@ -276,7 +276,7 @@ Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuf
     Value *operands[5 + TYPE_RANK];
     const Op *copy = buffer->copy;
     const int tile = operand_index(copy, tile);
-    const bool by_tma = pipeline->by_tma && filled[0];
+    const bool by_tma = pipeline->by_tma;
     int count = 0;
     builder->span = copy->span;
     for (int o = 0; o < copy->operand_count; o++) {

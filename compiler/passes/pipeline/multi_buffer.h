@@ -75,7 +75,7 @@ typedef struct Pipeline {
     Op *loop;
     Filling filling;
     int stages;
-    bool by_tma;   /* producers of their own copy by TMA */
+    bool by_tma;   /* copies are TMA loads */
     int consumers; /* threads that the author asks for */
     int producers; /* threads beside them */
     bool consumers_first;

@@ -286,9 +286,7 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
         return "no other block multiplies while a thread begins the loads";
     vec_each (buffer, &pipeline->buffers) buffer->is_plain = !has_k_in_rows(dot, buffer);
     pipeline->by_tma = are_by_tma(pipeline);
-    const char *fault = fault_of_fill(pipeline);
-    if (fault) pipeline->by_tma = false;
-    return fault;
+    return fault_of_fill(pipeline);
 }
 
 /* Of few stages one more is in use while a product is in flight, so that copies have less time to
@@ -384,6 +382,7 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
     if (loop_trips(pipeline->loop) == 1) return FILLED_BY_NOBODY; /* nothing is ahead of it */
     const char *fault = dot ? fault_of_fill(pipeline) : fault_of_threads(pipeline, any);
     if (!fault) return FILLED_BY_TMA;
+    pipeline->by_tma = false;
     multi_buffer_remark_copies(pipeline, fault);
     add_stage_of_copies(pipeline);
     return FILLED_BY_THREADS;
