@@ -49,15 +49,21 @@ static ValueAnswer is_unforeseen(const Value *value, void *context)
                : loop_is_unforeseen(pipeline->loop, value);
 }
 
-static const char *fault_of_copy(const Pipeline *pipeline, const Op *copy)
+static const char *fault_of_tile(const Pipeline *pipeline, const MultiBuffer *buffer)
 {
-    if (operand(copy, tile)->op->code != OP_shared_alloc)
+    const Type *tile = operand(buffer->copy, tile)->type;
+    if (buffer->alloc->code != OP_shared_alloc)
         return "it goes to a part of a tile, or to a tile that another loop left in a multi-buffer";
-    const Type *tile = operand(copy, tile)->type;
     if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
-    if (type_elements(tile) > TILE_LIMIT / pipeline->stages)
-        return "so many of these tiles are more than one tile may hold";
-    return copy_source_finds(copy, is_unforeseen, (Pipeline *)(uintptr_t)pipeline)
+    return type_elements(tile) > TILE_LIMIT / pipeline->stages
+               ? "so many of these tiles are more than one tile may hold"
+               : NULL;
+}
+
+static const char *fault_of_source(const Pipeline *pipeline, const MultiBuffer *buffer)
+{
+    return !buffer->gather &&
+                   copy_source_finds(buffer->copy, is_unforeseen, (Pipeline *)(uintptr_t)pipeline)
                ? "where it copies from is not known before the iteration"
                : NULL;
 }
@@ -110,30 +116,6 @@ static void report(const Pipeline *pipeline, const Op *copy, const char *fault)
     if (pipeline->stages > 1) diag_report(session->diags, DIAG_not_ahead, copy->span, fault);
 }
 
-/* Of the tile that the copy, or a store of what is gathered, writes. */
-static MultiBuffer buffer_of(const Pipeline *pipeline, Op *copy, Op *gather)
-{
-    const Pass *pass = pipeline->pass;
-    Op *alloc = operand(copy, tile)->op;
-    return (MultiBuffer){.copy = copy,
-                         .alloc = alloc,
-                         .uses = region_list(pass->arena, pass->launch, uses_tile, alloc),
-                         .gather = gather,
-                         .is_plain = operand(copy, tile)->type->rank == 1};
-}
-
-static void consider_copy(Pipeline *pipeline, Op *copy)
-{
-    MultiBuffer buffer = buffer_of(pipeline, copy, NULL);
-    const char *fault = fault_of_copy(pipeline, copy);
-    if (!fault) fault = fault_in_loop(pipeline, &buffer);
-    if (!fault) fault = fault_outside(pipeline, &buffer);
-    if (fault)
-        report(pipeline, copy, fault);
-    else
-        vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
-}
-
 /* ---- tiles that are gathered ---- */
 
 /* Read from memory that stays as it is, and anywhere: of an iteration that there is not, too. */
@@ -169,23 +151,34 @@ static Op *gather_ahead(const Pipeline *pipeline, const Op *store)
     Op *gather = store->code == OP_shared_store && !store->attr_count ? gather_stored(store) : NULL;
     if (!gather || pipeline->stages < 2 || gather->parent != store->parent ||
         !target_has(pipeline->pass->target, HAS_CP_ASYNC) ||
-        operand(store, tile)->op->code != OP_shared_alloc ||
-        operand(store, tile)->type->rank == TYPE_RANK ||
-        type_elements(operand(store, tile)->type) > TILE_LIMIT / pipeline->stages ||
         value_finds(gather->results, is_unforeseen_index, (Pipeline *)(uintptr_t)pipeline) ||
         !is_gathered_wide(pipeline, gather))
         return NULL;
     return gather;
 }
 
-/* It goes to a tile that each iteration writes once before it reads it. */
-static void consider_gathered(Pipeline *pipeline, Op *store)
+/* ---- all of a loop ---- */
+
+/* Of the tile that a copy, or a store of what is gathered, writes. */
+static void consider(Pipeline *pipeline, Op *op)
 {
-    Op *gather = gather_ahead(pipeline, store);
-    if (!gather) return;
-    MultiBuffer buffer = buffer_of(pipeline, store, gather);
-    if (!fault_in_loop(pipeline, &buffer) && !fault_outside(pipeline, &buffer) && !buffer.is_shared)
-        vec_push(pipeline->pass->arena, &pipeline->buffers, buffer);
+    const Pass *pass = pipeline->pass;
+    Op *gather = gather_ahead(pipeline, op);
+    if (op->code != OP_copy && !gather) return;
+    Op *alloc = operand(op, tile)->op;
+    MultiBuffer buffer = {.copy = op,
+                          .alloc = alloc,
+                          .uses = region_list(pass->arena, pass->launch, uses_tile, alloc),
+                          .gather = gather,
+                          .is_plain = operand(op, tile)->type->rank == 1};
+    const char *fault = fault_of_tile(pipeline, &buffer);
+    if (!fault) fault = fault_of_source(pipeline, &buffer);
+    if (!fault) fault = fault_in_loop(pipeline, &buffer);
+    if (!fault) fault = fault_outside(pipeline, &buffer);
+    if (!fault && !(gather && buffer.is_shared))
+        vec_push(pass->arena, &pipeline->buffers, buffer);
+    else if (!gather) /* which threads may do in each iteration as well */
+        report(pipeline, op, fault);
 }
 
 bool multi_buffer_gathers(const Pipeline *pipeline)
@@ -210,10 +203,7 @@ void plan_find_buffers(Pipeline *pipeline)
     region_each_of (copy, body, OP_copy)
         if (copy->parent != body && pipelined_around(copy) == pipeline->loop)
             report(pipeline, copy, "not every iteration does it once");
-    for (Op *op = body->first; op; op = op_next(op)) {
-        if (op->code == OP_copy) consider_copy(pipeline, op);
-        consider_gathered(pipeline, op);
-    }
+    for (Op *op = body->first; op; op = op_next(op)) consider(pipeline, op);
 }
 
 /* ---- how many stages ---- */
