@@ -456,6 +456,7 @@ static bool import_all(Eval *eval, Object *module, Span at)
     for (size_t i = 0; i < all.names.count; i++) {
         bool found;
         Object *object = attribute_find(eval, module, all.names.data[i], at, &found);
+        if (found && object == NULL && survey_leaves_name(eval, all.names.data[i])) continue;
         if (found && (object == NULL ||
                       !scope_assign(eval, eval->frame->scope, all.names.data[i], object, at)))
             return false;

@@ -245,6 +245,8 @@ Flow eval_statement(Eval *eval, const Node *statement);
 
 /* Whether a statement that fails is left out, as it is host code that is looked at alone. */
 bool is_surveyed(const Eval *eval);
+/* In such code: a name that cannot be evaluated is unknown from there on. False: it is none. */
+bool survey_leaves_name(Eval *eval, Name name);
 /* Whether a call of it at hand is of such code. */
 bool survey_reaches(Eval *eval, const Function *function);
 /* After a statement failed: what it binds is unknown, and what may run of it is run. */

@@ -69,6 +69,13 @@ static void forget_name(void *context, Name name)
     eval->ops->binding_put(eval, binding, unknown_value(eval), eval->at);
 }
 
+bool survey_leaves_name(Eval *eval, Name name)
+{
+    if (!is_surveyed(eval)) return false;
+    forget_name(eval, name);
+    return true;
+}
+
 /* One after the other: it is gone on behind them if one of them does. */
 static Flow run_both(Eval *eval, Nodes first, Nodes second)
 {
