@@ -20,9 +20,8 @@ enum {
     CHUNK_BYTES = 1 << 20,
     MOST_OPERATIONS = 1 << 10, /* of a warp, before others have their turns */
     IDLE_MUTANT = 1 << 10,     /* somebody waits for ever in many of them */
-    IDLE_POLITE = 1 << 8,
-    IDLE_TURN = 1 << 8,  /* of these each so many-th: on a busy machine a turn takes long */
-    IDLE_BESIDE = 1 << 4 /* of all workers: more blocks may help */
+    IDLE_POLITE = 1 << 8, /* of each so many-th another thread has its turn, which may be long */
+    IDLE_BESIDE = 1 << 4  /* of all workers: more blocks may help */
 };
 
 typedef void *RampFunction(tile_emu_thread *thread, const void *const *parameters);
@@ -428,7 +427,7 @@ static bool is_stuck(Team *team, const Tally *tally, uint32_t idle)
 {
     if (!tally->yields && !tally->released) return true;
     if (team->launch->seeks_evidence && idle >= IDLE_MUTANT) return true;
-    if (!team->launch->checker && idle > IDLE_POLITE && idle % IDLE_TURN == 0) sched_yield();
+    if (!team->launch->checker && idle > 0 && idle % IDLE_POLITE == 0) sched_yield();
     return tile_emu_cycle_round(team, idle);
 }
 
