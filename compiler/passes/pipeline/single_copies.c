@@ -95,39 +95,44 @@ static bool can_begin_before(const Copies *copies, const Op *place)
     return true;
 }
 
-/* The waits before it that the copies can be begun before, of which `place` becomes the first. A
- * tile that a loop uses keeps its memory for all of the loop: there that costs none. */
-static int waits_before(const Copies *copies, Op **place)
+/* The first wait that the copies can be begun before; NULL: there is none. A tile that a loop uses
+ * keeps its memory for all of the loop: there that costs none. */
+static Op *earliest_place(const Copies *copies)
 {
-    int waits = 0;
+    Op *place = NULL;
     const Op *first = copies->begun.data[0];
-    if (!op_enclosing(first, OP_for) && !op_enclosing(first, OP_while)) return 0;
+    if (!op_enclosing(first, OP_for) && !op_enclosing(first, OP_while)) return NULL;
     for (Op *op = first->previous; op && !op_find_within(op, comes_before, copies);
          op = op->previous) {
         if (op->code != OP_copy_wait) continue;
         if (!can_begin_before(copies, op)) break;
-        *place = op;
-        waits++;
+        place = op;
     }
-    return waits;
+    return place;
 }
 
-/* Each wait that they are begun before leaves one more group in flight. */
+static bool commits(const Op *op, const void *context)
+{
+    (void)context;
+    return op->code == OP_copy_commit;
+}
+
+/* Waits that they are begun before leave one more group in flight, up to the next group that is
+ * begun: who waits for that one waits for those before it, too. */
 static void begin_early(const Copies *copies, Op *commit)
 {
-    Op *place = NULL;
-    const int waits = waits_before(copies, &place);
-    if (!waits) return;
-    for (Op *op = place; op != copies->begun.data[0]; op = op->next)
+    Op *place = earliest_place(copies);
+    for (Op *op = place; op && op != copies->begun.data[0] && !op_find_within(op, commits, NULL);
+         op = op->next)
         if (op->code == OP_copy_wait) op_set_int(op, ATTR_count, op_int(op, ATTR_count, 0) + 1);
-    vec_each (begun, &copies->begun) {
-        for (int i = 0; i < (*begun)->operand_count; i++)
-            value_move_before((*begun)->operands[i], place);
-        op_move_before(*begun, place);
-        kernel_remark(copies->pass->kernel, (*begun)->span,
+    for (size_t i = 0; place && i < copies->begun.count; i++) {
+        Op *begun = copies->begun.data[i];
+        for (int j = 0; j < begun->operand_count; j++) value_move_before(begun->operands[j], place);
+        op_move_before(begun, place);
+        kernel_remark(copies->pass->kernel, begun->span,
                       "a copy that is begun beside an earlier one of the iteration");
     }
-    op_move_before(commit, place);
+    if (place) op_move_before(commit, place);
 }
 
 /* Those with nothing else between are waited for together, unless they meet. */
