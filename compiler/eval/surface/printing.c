@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FLAGS = 16 };
+enum { MOST_FLAGS = 16, MOST_WIDTH = 4095 /* characters of a conversion, as C asks for */ };
 
 typedef struct Format {
     Eval *eval;
@@ -84,10 +84,15 @@ static bool take_text(Format *format, const char *flags)
     const char *digits = flags + strspn(flags, "-+ #0");
     char *end;
     const bool is_left = memchr(flags, '-', (size_t)(digits - flags)) != NULL;
-    const int width = (int)strtol(digits, &end, 10);
-    const int precision = *end == '.' ? (int)strtol(end + 1, NULL, 10) : -1;
+    const long width = strtol(digits, &end, 10),
+               precision = *end == '.' ? strtol(end + 1, NULL, 10) : -1;
+    if (width > MOST_WIDTH || precision > MOST_WIDTH) {
+        FAIL(format->eval, percent_width, format->at);
+        return false;
+    }
     Buf padded = {0};
-    buf_printf(&padded, "%*.*s", is_left ? -width : width, precision, text->as.text.data);
+    buf_printf(&padded, "%*.*s", (int)(is_left ? -width : width), (int)precision,
+               text->as.text.data);
     for (size_t i = 0; i < padded.length; i++) {
         if (padded.data[i] == '%') buf_char(&format->out, '%');
         buf_char(&format->out, padded.data[i]);
