@@ -149,6 +149,7 @@ void op_move_before(Op *op, Op *before);
 /* Copies an op with its regions to the builder's place; operands and results through `map`, which
  * is extended. */
 Op *op_clone(Builder *builder, const Op *op, Map *map);
+Value *value_copied(const Map *map, Value *value); /* what the map has for it; nothing: itself */
 Region *launch_region(const Op *launch);
 /* The kernel's launches, one after the other. */
 #define kernel_each_launch(launch, kernel)                                                         \
@@ -158,7 +159,8 @@ Op *launch_from(Op *op); /* it, or the next one behind it; NULL: none is */
 /* A copy to shared memory that goes on beside the threads of the loop that waits for it, or of the
  * author's: of a tile, or of what is gathered. */
 bool op_begins_copy(const Op *op);
-Op *op_enclosing(const Op *op, OpCode code);    /* the nearest one around it, or NULL */
+Op *op_enclosing(const Op *op, OpCode code); /* the nearest one around it, or NULL */
+bool op_is_in_loop(const Op *op);
 Region *value_home(const Value *value);         /* where it is defined; NULL of a parameter */
 bool op_comes_before(const Op *a, const Op *b); /* in one region */
 /* The op of the region that holds this one, or is it. */

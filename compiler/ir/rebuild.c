@@ -76,7 +76,7 @@ static void copy_iteration(Builder *at, const Op *loop, int64_t trip, Map *copie
         copy(at, op, trip, copies, context);
     for (int i = 0; i < loop->result_count; i++) {
         Value *next = body->last->operands[i];
-        carried[i] = map_has(copies, next) ? map_get(copies, next) : next;
+        carried[i] = value_copied(copies, next);
     }
 }
 
@@ -194,7 +194,7 @@ Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Ma
         for (size_t i = 0; i < ops.count; i++) op_clone(builder, ops.data[i], map);
         arena_free(arena);
     }
-    return map_has(map, value) ? map_get(map, value) : value;
+    return value_copied(map, value);
 }
 
 static void rename_block(Op *op, void *context)

@@ -236,6 +236,13 @@ Op *op_enclosing(const Op *op, OpCode code)
     return NULL;
 }
 
+bool op_is_in_loop(const Op *op)
+{
+    for (const Op *around = op->parent->parent; around; around = around->parent->parent)
+        if (op_has(around, LOOP)) return true;
+    return false;
+}
+
 Region *value_home(const Value *value)
 {
     return value->op != NULL ? value->op->parent : value->region;
@@ -270,7 +277,7 @@ static const Type *type_in(const Kernel *kernel, const Op *from, const Type *typ
     return type_import(kernel->types, kernel->layouts, type);
 }
 
-static Value *copy_of(const Map *map, Value *value)
+Value *value_copied(const Map *map, Value *value)
 {
     return map_has(map, value) ? map_get(map, value) : value;
 }
@@ -308,7 +315,7 @@ Op *op_clone(Builder *builder, const Op *op, Map *map)
     Value *some[FEW], **operands = op->operand_count <= FEW
                                        ? some
                                        : arena_new_array(kernel->arena, Value *, op->operand_count);
-    for (int i = 0; i < op->operand_count; i++) operands[i] = copy_of(map, op->operands[i]);
+    for (int i = 0; i < op->operand_count; i++) operands[i] = value_copied(map, op->operands[i]);
     const Type *one, **types = op->result_count <= 1
                                    ? &one
                                    : arena_new_array(kernel->arena, const Type *, op->result_count);

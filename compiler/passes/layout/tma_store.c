@@ -27,8 +27,7 @@ typedef struct Staged {
  * it. What is stored behind them may have the place of what they use. */
 static Builder place_of_buffer(const Staged *staged)
 {
-    const bool in_loop =
-        op_enclosing(staged->store, OP_for) || op_enclosing(staged->store, OP_while);
+    const bool in_loop = op_is_in_loop(staged->store);
     return builder_before(in_loop ? staged->inference->region->first : staged->store);
 }
 

@@ -71,7 +71,7 @@ static Value *copy_before(Builder *builder, Value *value, Map *made, const Op *l
     for (size_t i = 0; i < ops.count; i++)
         if (!map_has(made, ops.data[i]->results)) op_clone(builder, ops.data[i], made);
     arena_free(arena);
-    return map_has(made, value) ? map_get(made, value) : value;
+    return value_copied(made, value);
 }
 
 /* The extent along the dimension may end before the tile begins, and was not known to who made the

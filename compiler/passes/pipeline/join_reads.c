@@ -20,9 +20,9 @@ static bool is_read(const Op *op)
 static bool is_for_places(const Op *op)
 {
     return op_has(op, PURE) && !op_has(op, COOP) && op->region_count == 0 &&
-           (op->code == OP_const || (op->results[0].type->kind == TYPE_SCALAR &&
-                                     (dtype_is_integer(op->results[0].type->dtype) ||
-                                      op->results[0].type->dtype == DTYPE_b1)));
+           (op->code == OP_const ||
+            (type_is_scalar(op->results[0].type) && (dtype_is_integer(op->results[0].type->dtype) ||
+                                                     op->results[0].type->dtype == DTYPE_b1)));
 }
 
 /* The reads of an arm, which does no more than that; false: it does. */
@@ -51,16 +51,11 @@ static bool are_joined(const Op *a, const Op *b)
     return op_same_attr(a, b, ATTR_dims) && op_same_attr(a, b, ATTR_evict);
 }
 
-static bool is_scalar(const Value *value)
-{
-    return value->type->kind == TYPE_SCALAR;
-}
-
 static bool has_same_reads(Arena *arena, const Op *branch, OpVec reads[2])
 {
     if (branch->code != OP_if || is_group(branch)) return false;
     for (int i = 0; i < branch->result_count; i++)
-        if (!is_scalar(&branch->results[i])) return false;
+        if (!type_is_scalar(branch->results[i].type)) return false;
     for (int r = 0; r < 2; r++)
         if (!list_reads(arena, branch->regions[r], &reads[r])) return false;
     for (size_t i = 0; reads[0].count == reads[1].count && i < reads[0].count; i++)
@@ -106,15 +101,14 @@ static void join_arms(Op *branch, void *arena)
                 op_move_before(branch->regions[r]->first, branch);
         join(branch, reads[0].data[i], reads[1].data[i]);
     }
-    Builder at = builder_before(branch);
+    const Op *yield = region_terminator(branch->regions[0]);
+    Op *other = region_terminator(branch->regions[1]);
+    Builder at = builder_before(other);
     at.span = branch->span;
-    const Op *yields[2] = {region_terminator(branch->regions[0]),
-                           region_terminator(branch->regions[1])};
-    for (int r = 0; r < 2; r++) region_move_before(branch->regions[r], branch);
     for (int i = 0; i < branch->result_count; i++)
-        value_replace(&branch->results[i],
-                      chosen(&at, branch, yields[0]->operands[i], yields[1]->operands[i]));
-    op_erase(branch);
+        op_set_operand(other, i, chosen(&at, branch, yield->operands[i], other->operands[i]));
+    region_move_before(branch->regions[0], branch);
+    op_dissolve(branch, branch->regions[1]);
 }
 
 bool pass_join_reads(Kernel *kernel, PassContext *context)

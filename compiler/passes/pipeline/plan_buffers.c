@@ -326,8 +326,7 @@ bool plan_copies_by_threads(const Pass *pass, const Op *copy)
 {
     const int64_t bytes = type_bytes(operand(copy, tile)->type), threads = op_threads(copy).count;
     const Op *around = copy->parent->parent;
-    if (!(op_enclosing(copy, OP_for) || op_enclosing(copy, OP_while)) ||
-        bytes > COST_COPY_BY_REGISTERS * threads || !may_hold(pass, copy))
+    if (!op_is_in_loop(copy) || bytes > COST_COPY_BY_REGISTERS * threads || !may_hold(pass, copy))
         return false;
     return around->code != OP_if || is_group(around) || bytes < ACCESS_BYTES * threads;
 }

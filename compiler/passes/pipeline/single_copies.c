@@ -101,7 +101,7 @@ static Op *earliest_place(const Copies *copies)
 {
     Op *place = NULL;
     const Op *first = copies->begun.data[0];
-    if (!op_enclosing(first, OP_for) && !op_enclosing(first, OP_while)) return NULL;
+    if (!op_is_in_loop(first)) return NULL;
     for (Op *op = first->previous; op && !op_find_within(op, comes_before, copies);
          op = op->previous) {
         if (op->code != OP_copy_wait) continue;

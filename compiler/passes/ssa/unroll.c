@@ -32,10 +32,10 @@ enum { DEEPEST = 64 /* index expression that is followed */ };
 
 typedef bool Fits(const Op *op);
 
-/* An index, what it chooses at each place of a vector, and the loops that it follows from, which
- * are in one, or are that one. */
+/* What an index chooses at each place of a vector, by comparisons and selects, and the loops that
+ * it follows from, which are in one, or are that one. */
 typedef struct Choice {
-    OpVec places, loops;
+    OpVec ops, loops;
     Op *nest;
 } Choice;
 
@@ -364,20 +364,12 @@ static bool is_choice(const Op *op)
 
 static void mark_folded(Unroll *unroll, const Choice *choice)
 {
-    vec_each (place, &choice->places) {
-        map_add(unroll->arena, &unroll->folded, *place);
-        for (const OpUse *use = (*place)->results[0].uses; use; use = use->next)
-            map_add(unroll->arena, &unroll->folded, use->op);
-    }
+    vec_each (op, &choice->ops) map_add(unroll->arena, &unroll->folded, *op);
 }
 
 static void unmark_folded(Unroll *unroll, const Choice *choice)
 {
-    vec_each (place, &choice->places) {
-        map_remove(&unroll->folded, *place);
-        for (const OpUse *use = (*place)->results[0].uses; use; use = use->next)
-            map_remove(&unroll->folded, use->op);
-    }
+    vec_each (op, &choice->ops) map_remove(&unroll->folded, *op);
 }
 
 static Op *outermost_of(const OpVec *loops)
@@ -396,11 +388,16 @@ static void note_choice(Op *op, void *context)
     int64_t number;
     if (map_has(&unroll->folded, op) || !is_choice(op)) return;
     Value *index = operand(op, a);
-    for (const OpUse *use = index->uses; use; use = use->next)
-        if (is_choice(use->op) && operand(use->op, a) == index)
-            vec_push(unroll->arena, &choice.places, use->op);
-    if (choice.places.count < 2 || value_constant(index, &number) ||
-        !follow(&indices, index, DEEPEST) || !indices.loops.count)
+    int places = 0;
+    for (const OpUse *use = index->uses; use; use = use->next) {
+        if (!is_choice(use->op) || operand(use->op, a) != index) continue;
+        places++;
+        vec_push(unroll->arena, &choice.ops, use->op);
+        for (const OpUse *chosen = use->op->results[0].uses; chosen; chosen = chosen->next)
+            vec_push(unroll->arena, &choice.ops, chosen->op);
+    }
+    if (places < 2 || value_constant(index, &number) || !follow(&indices, index, DEEPEST) ||
+        !indices.loops.count)
         return;
     choice.loops = indices.loops;
     choice.nest = outermost_of(&choice.loops);
@@ -529,12 +526,6 @@ static void want_copies(Unroll *unroll, const Op *op, Op *copy, bool is_nested)
     }
 }
 
-static Value *copy_of(const Map *copies, Value *value)
-{
-    Value *copy = map_get(copies, value);
-    return copy ? copy : value;
-}
-
 /* Where the index is a number by now a choice is one of its operands. */
 static bool folds(const Builder *at, const Op *op, Map *copies)
 {
@@ -542,11 +533,11 @@ static bool folds(const Builder *at, const Op *op, Map *copies)
     const Op *place = operand(op, condition)->op;
     const Map nothing = {0};
     int64_t index, number;
-    if (!number_of(&nothing, copy_of(copies, operand(place, a)), &index) ||
+    if (!number_of(&nothing, value_copied(copies, operand(place, a)), &index) ||
         !value_constant(operand(place, b), &number))
         return false;
     map_set(at->kernel->arena, copies, op->results,
-            copy_of(copies, index == number ? operand(op, a) : operand(op, b)));
+            value_copied(copies, index == number ? operand(op, a) : operand(op, b)));
     return true;
 }
 
