@@ -219,13 +219,11 @@ static bool count_loop(Unroll *unroll, const Op *loop, Map *known)
     return true;
 }
 
-/* Splats and coordinates are nothing, and what is computed of indices, or a mask, is the same for
- * most of a thread's elements. */
+/* What is computed of indices, or a mask, is the same for most of a thread's elements. */
 static bool is_of_places(const Op *op)
 {
     const Type *type = op->result_count ? op->results[0].type : NULL;
-    return op_has(op, REMAT) ||
-           (type && op_has(op, ELEM) && (type->dtype == DTYPE_i32 || type->dtype == DTYPE_b1));
+    return type && op_has(op, ELEM) && (type->dtype == DTYPE_i32 || type->dtype == DTYPE_b1);
 }
 
 /* Ops of a thread, as good as one may tell before layouts. */
@@ -237,15 +235,21 @@ static int64_t thread_ops(const Op *op)
     return each > 1 ? each : 1;
 }
 
+/* In parts of COST_UNROLL_FOLDED. Among elements that are loaded, splats and coordinates are no
+ * more than what folds. */
+static int64_t parts_of(const Unroll *unroll, const Op *op)
+{
+    if (op->code == OP_const) return 0;
+    if (map_has(&unroll->folded, op) || (unroll->counts_elements && op_has(op, REMAT))) return 1;
+    if (unroll->counts_elements && is_of_places(op)) return COST_UNROLL_FOLDED;
+    return COST_UNROLL_FOLDED * thread_ops(op);
+}
+
 /* Takes what becomes of the region from what may be made; false: that is too much. */
 static bool count_region(Unroll *unroll, const Region *region, Map *known)
 {
     for (const Op *op = region->first; op; op = op_next(op)) {
-        if (op->code != OP_const)
-            unroll->left -= map_has(&unroll->folded, op) ? 1
-                            : unroll->counts_elements && is_of_places(op)
-                                ? COST_UNROLL_FOLDED
-                                : COST_UNROLL_FOLDED * thread_ops(op);
+        unroll->left -= parts_of(unroll, op);
         if (unroll->left < 0) return false;
         if (map_has(&unroll->wanted, op)) {
             if (!count_loop(unroll, op, known)) return false;
