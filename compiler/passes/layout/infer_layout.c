@@ -581,6 +581,52 @@ static void choose_larger(Classes *classes, Op *op)
     spread(classes);
 }
 
+/* What the accesses of a class that are like this one take of L1 where a thread has `run` elements
+ * side by side: each asks for all lines that the elements of the warp's lanes are in, so that one
+ * of fewer elements than the run asks for lines that others ask for, too. */
+static int64_t access_cycles(const Classes *classes, const Access *like, int dim, int run)
+{
+    enum { ISSUED = 1, OF_LINE = 2 };
+    FactTable *facts = classes->inference->facts;
+    const int64_t lines = dtype_memory_bytes(like->tile->dtype, WARP_SIZE * run) / CACHE_LINE_BYTES;
+    int64_t cycles = 0;
+    for (size_t i = 0; i < classes->accesses.count; i++) {
+        Op *op = classes->accesses.data[i];
+        const Access access = access_of(op);
+        const int own = access_contiguous(&access);
+        if (class_of(classes, accessed_value(op)) != class_of(classes, accessed_value(like->op)) ||
+            own < 0 || access.tile_dim[own] != dim ||
+            dtype_memory_bits(access.tile->dtype) != dtype_memory_bits(like->tile->dtype))
+            continue;
+        const int loops = loops_around(op), vector = access_vector(facts, &access, own, run);
+        const int64_t often = 1 << (2 * (loops < 8 ? loops : 8)),
+                      count =
+                          (elements_each(classes->inference, access.tile) + vector - 1) / vector;
+        cycles += often * count * (OF_LINE * (lines > 1 ? lines : 1) + ISSUED);
+    }
+    return cycles;
+}
+
+/* Elements side by side of a thread that its class's accesses take the least time with, if they
+ * are not all like this one; no more than this one may have. */
+static int best_run(const Classes *classes, Op *op)
+{
+    Inference *inference = classes->inference;
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access), limit = run_limit(inference, access.tile);
+    if (dim < 0) return limit;
+    int best = access_vector(inference->facts, &access, dim, limit);
+    int64_t least =
+        access_cycles(classes, &access, access.tile_dim[dim], best) * COST_NARROWER_PERCENT / 100;
+    for (int run = best / 2; run > 0; run /= 2) {
+        const int64_t cycles = access_cycles(classes, &access, access.tile_dim[dim], run);
+        if (cycles >= least) continue;
+        least = cycles;
+        best = run;
+    }
+    return best;
+}
+
 /* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
 static void choose_access(Classes *classes, Op *op)
 {
@@ -591,8 +637,10 @@ static void choose_access(Classes *classes, Op *op)
     if (known(classes, value)) return;
     inference_enter(inference, op);
     inference->run = classes->runs[class_of(classes, value)];
+    if (!is_scattered) inference->run = best_run(classes, op);
     choose(classes, value,
            is_scattered ? propose_scattered(inference, op) : propose_access(inference, op));
+    inference->run = 0;
     spread(classes);
 }
 

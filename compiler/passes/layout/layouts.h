@@ -46,6 +46,9 @@ const Layout *propose_default(const Inference *inference, const Type *tile);
 const Layout *propose_along(const Inference *inference, const Type *tile, int dim);
 /* Elements a thread, as a power of two: longer vectors would leave threads without work. */
 int elements_each(const Inference *inference, const Type *tile);
+
+/* Elements side by side that a thread may have of what an access moves. */
+int run_limit(const Inference *inference, const Type *tile);
 const Layout *propose_scattered(const Inference *inference, Op *op);
 /* Bytes next to each other in memory that one access of a warp covers when the tile has this
  * layout. */

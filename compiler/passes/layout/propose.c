@@ -100,8 +100,7 @@ const Layout *propose_along(const Inference *inference, const Type *tile, int di
                           inference->warps);
 }
 
-/* Elements side by side that a thread may have of what an access moves. */
-static int run_limit(const Inference *inference, const Type *tile)
+int run_limit(const Inference *inference, const Type *tile)
 {
     const int each = elements_each(inference, tile);
     return inference->run && inference->run < each ? inference->run : each;

@@ -27,7 +27,8 @@ END
 $TILEC $TMP/filter.tile --arch=sm_90a --export 'filter = depthwise(4, 56, 56, 256)' --emit=ptx 2>/dev/null |
   awk '/^.visible .entry/ { print $3 } /_aligned_param_0,/ { on = 1 } on { print } /^}/ { on = 0 }' |
   grep -oE '^[a-z_0-9]+\($|ld\.global[.a-z0-9]*|selp\.[a-z0-9]*|bra |st\.global[.a-z0-9]*' | sort | uniq -c
-# The 25 places of a filter whose edges are masked, by four elements of a thread: masks and coordinates count as little, so that it is not too much.
+# The 25 places of a filter whose edges are masked, by four elements of a thread: masks and coordinates count as little, so that it is not too
+# much. Most places are aligned to nothing: neighbours are those of lanes, so that no access asks for lines of which it takes a part.
 cat >$TMP/edges.py <<'T'
 import tilelang
 import tilelang.language as T
