@@ -7,26 +7,46 @@
  * As nvcc and NVRTC do it, unless they are told not to: of f32 and f64, and where every user of the
  * product is such a sum, so that nobody needs the product any more and no work is added. Of two
  * products the one that comes first is taken; the other one is what is added. Numbers of a thread
- * alone are meant, those among them, too, that are tiles by now ({single}): of other tiles both
- * factors would be in registers for as long as the product is, which costs kernels more than they
- * gain.
+ * alone are, those among them, too, that are tiles by now ({single}); of other tiles both factors
+ * are in registers for as long as the product is otherwise, so that these are where others have
+ * the factors, too, or one of them is a few elements again and again.
  *
  * Functions of the library whose steps are rounded one by one are {exact}. Nobody has to know
  * either behind this pass. */
 #include "base/vec.h"
 #include "passes/pass.h"
+#include "target/cost.h"
 
 typedef struct Contraction {
     Arena *arena;
     VEC(Op *) products, exact;
 } Contraction;
 
+/* Elements that are in registers for the product alone until it is added, if it is a part of an
+ * fma: none of a factor that others have, too, and of one that is broadcast those that it has. */
+static int64_t elements_held(const Value *factor)
+{
+    for (; factor->op; factor = factor->op->operands[0]) {
+        const OpCode code = factor->op->code;
+        if (factor->uses->next || code == OP_splat || code == OP_const) return 0;
+        if (code != OP_broadcast && code != OP_cast && code != OP_reshape) break;
+    }
+    return type_elements(factor->type);
+}
+
+static bool spares_registers(const Op *product)
+{
+    const Value *a = operand(product, a), *b = operand(product, b);
+    const int64_t held = elements_held(a) + (a == b ? 0 : elements_held(b));
+    return held * 100 <= type_elements(product->results->type) * COST_CONTRACT_PERCENT;
+}
+
 static bool is_contracted(const Op *product)
 {
     const Type *type = product->results->type;
-    return !op_attr(product, ATTR_exact) &&
-           (type_is_scalar(type) || op_attr(product, ATTR_single)) &&
-           (type->dtype == DTYPE_f32 || type->dtype == DTYPE_f64);
+    if (op_attr(product, ATTR_exact) || (type->dtype != DTYPE_f32 && type->dtype != DTYPE_f64))
+        return false;
+    return type_is_scalar(type) || op_attr(product, ATTR_single) || spares_registers(product);
 }
 
 static bool is_sum(const Op *op)
@@ -48,8 +68,15 @@ static bool is_of(const Op *product, const Value *value)
            (value->op && value->op->code == OP_neg && operand(value->op, a) == product->results);
 }
 
-/* Whether all users of the value, which is the product or its negation, add something else to it.
- */
+static ValueAnswer find_dot(const Value *value, void *context)
+{
+    (void)context;
+    return value->op && op_has(value->op, DOT) ? VALUE_FOUND : VALUE_OPERANDS;
+}
+
+/* Whether all users of the value, which is the product or its negation, add something else to it:
+ * what is there before the product, or as early. While the matrix unit is waited for a product
+ * takes no time. */
 static bool is_only_added(const Op *product, const Value *value)
 {
     for (const OpUse *use = value->uses; use; use = use->next) {
@@ -60,6 +87,9 @@ static bool is_only_added(const Op *product, const Value *value)
         }
         if (!is_sum(op) || (is_of(product, operand(op, a)) && is_of(product, operand(op, b))))
             return false;
+        if (type_is_scalar(value->type)) continue;
+        const Value *rest = is_of(product, operand(op, a)) ? operand(op, b) : operand(op, a);
+        if (value_finds(rest, find_dot, NULL)) return false;
     }
     return true;
 }

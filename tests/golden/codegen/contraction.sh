@@ -1,6 +1,6 @@
-# Products of a thread's own numbers that are added to are fmas in the text of a kernel, its gradient and the vectors of its dialect, and those
-# of tiles are not, unless it is told otherwise, in any
-# of the spellings that there are for it. What the library's functions are made of is the same in both cases.
+# Products that are added to are fmas in the text of a kernel, its gradient and the vectors of its dialect, and those of tiles where that takes no
+# registers, unless it is told otherwise, in any of the spellings that there are for it. What the library's functions are made of is the same in
+# both cases.
 cat >"$TMP/tilus.tile" <<'END'
 import math
 import tilus
