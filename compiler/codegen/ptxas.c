@@ -300,14 +300,15 @@ static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const 
 /* ---- fewer registers, for more blocks ----
  *
  * ptxas takes what registers it likes. Where few threads are on a multiprocessor for that, and not
- * many fewer registers would let another block on, it is asked for that once more. Products keep
+ * many fewer registers would let another block on, it is asked for that again. Products keep
  * theirs: what they have in registers is what they are fast by. So do warpgroups that take them
  * from each other: there would not be enough. */
 
 static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 
-/* So many blocks, for which the registers would be enough; 0: as it is. */
-static int blocks_to_try(const Codegen *codegen, const Image *image)
+/* So many blocks, for which the registers would be enough, where there are up to so many threads;
+ * 0: as it is. */
+static int blocks_to_try(const Codegen *codegen, const Image *image, int most_threads)
 {
     const ImageEntry *entry = image->entries;
     const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
@@ -322,8 +323,7 @@ static int blocks_to_try(const Codegen *codegen, const Image *image)
               left = target->registers / (more * threads) / unit * unit;
     const bool comes = entry->grid == 0 || entry->grid > (int64_t)(more - 1) * target->sm_count;
     const bool room =
-        comes && more * threads <= target->threads_per_sm &&
-        (more - 1) * threads <= COST_RETRY_THREADS &&
+        comes && more * threads <= target->threads_per_sm && (more - 1) * threads <= most_threads &&
         more * (entry->shared_bytes + target->shared_reserved) <= target->shared_bytes;
     return room && left * 100 >= taken * COST_RETRY_PERCENT ? more : 0;
 }
@@ -354,9 +354,13 @@ static const char *try_again(Codegen *codegen, PtxasJob *job, Image *image, cons
 static const char *try_more_blocks(Codegen *codegen, PtxasJob *job, Image *image,
                                    const char *report)
 {
-    const int blocks = blocks_to_try(codegen, image);
-    char *ptx = blocks > 0 ? with_blocks(codegen->session->arena, image->ptx, blocks) : NULL;
-    return ptx != NULL ? try_again(codegen, job, image, ptx, 1, report) : report;
+    for (int most = COST_RETRY_THREADS;; most = COST_RETRY_MORE_THREADS) {
+        const int blocks = blocks_to_try(codegen, image, most);
+        char *ptx = blocks > 0 ? with_blocks(codegen->session->arena, image->ptx, blocks) : NULL;
+        const char *better = ptx != NULL ? try_again(codegen, job, image, ptx, 1, report) : report;
+        if (better == report) return report;
+        report = better;
+    }
 }
 
 /* Where one order, ours or ptxas's own, needs more registers than there are, the other may not. */

@@ -26,7 +26,7 @@ typedef struct Contraction {
  * fma: none of a factor that others have, too, and of one that is broadcast those that it has. */
 static int64_t elements_held(const Value *factor)
 {
-    for (; factor->op; factor = factor->op->operands[0]) {
+    for (; factor->op; factor = operand(factor->op, a)) {
         const OpCode code = factor->op->code;
         if (factor->uses->next || code == OP_splat || code == OP_const) return 0;
         if (code != OP_broadcast && code != OP_cast && code != OP_reshape) break;
