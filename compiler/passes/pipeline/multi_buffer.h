@@ -104,18 +104,12 @@ typedef struct Pipeline {
 
 enum { PLAN_STAGES = 2 }; /* at most */
 
-/* An op of the loop's body, and how many iterations behind the loads' it is done. */
-typedef struct Step {
-    Op *op;
-    int stage;
-} Step;
-
 /* Of a loop of several products, or of other work. */
 typedef struct Plan {
     Pipeline *pipeline;
     Arena *arena;
-    VEC(Step) steps;    /* in the order in which an iteration does them */
-    Map stages;         /* ops that have a step -> their stage */
+    OpVec steps;        /* of the loop's body, in the order in which an iteration does them */
+    Map stages;         /* of each, how many iterations behind the loads' it is done */
     Map async;          /* products by wgmma */
     Map derived;        /* ops that wait for a product of their iteration */
     bool waits;         /* for each product at once */
@@ -127,10 +121,8 @@ typedef struct Plan {
     Value *at[2];       /* the stage and the parity that consumers begin with */
 } Plan;
 
-/* The stage of a step; -1: the op is none. */
-int plan_step_stage(const Plan *plan, const Op *op);
-/* The stage of a value of the body: of arguments, and of what is made where it is needed, 0. */
-int plan_stage(const Plan *plan, const Value *value);
+/* Of a step; of other ops, and of NULL, 0: such as what is made where it is needed. */
+int plan_stage(const Plan *plan, const Op *op);
 /* Whether it is a product that is begun, and waited for later. */
 bool plan_is_async(const Plan *plan, const Op *op);
 /* Where an operand of the product is read from shared memory, and the matrix there; NULL: none. */

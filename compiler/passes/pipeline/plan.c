@@ -36,16 +36,10 @@ static const Region *body_of(const Plan *plan)
 
 /* ---- stages ---- */
 
-int plan_step_stage(const Plan *plan, const Op *op)
+/* With one stage all that was found are that one. */
+int plan_stage(const Plan *plan, const Op *op)
 {
-    return (int)map_number(&plan->stages, op, -1);
-}
-
-int plan_stage(const Plan *plan, const Value *value)
-{
-    if (!value->op || value->op->parent != body_of(plan)) return 0;
-    const int stage = plan_step_stage(plan, value->op);
-    return stage > 0 ? stage : 0;
+    return (int)lesser_of(map_number(&plan->stages, op, 0), plan->count - 1);
 }
 
 /* Made, in this iteration, of what one of its products makes: in registers, or by way of memory. */
@@ -76,12 +70,12 @@ static int stage_by_memory(const Plan *plan, const Op *op)
 {
     int stage = 0;
     vec_each (before, &plan->steps) {
-        if (before->stage < stage || !plan_conflicts(before->op, op)) continue;
+        if (!plan_conflicts(*before, op)) continue;
         /* a product waits a stage for what others make, or threads store, of what it reads */
         const bool waits =
-            op->code == OP_dot && (map_has(&plan->derived, before->op) ||
-                                   (plan->hands_over && before->op->code == OP_shared_store));
-        stage = before->stage + waits > stage ? before->stage + waits : stage;
+            op->code == OP_dot && (map_has(&plan->derived, *before) ||
+                                   (plan->hands_over && (*before)->code == OP_shared_store));
+        stage = (int)larger_of(stage, plan_stage(plan, *before) + waits);
     }
     return stage;
 }
@@ -90,9 +84,8 @@ static int stage_of(const Plan *plan, const Op *op)
 {
     int stage = op_has(op, PLANNED) ? stage_by_memory(plan, op) : 0;
     for (int i = 0; i < op->operand_count; i++) {
-        int own = plan_stage(plan, op->operands[i]);
-        if (op->code == OP_dot && waits_for_product(plan, op, i)) own++;
-        if (own > stage) stage = own;
+        const bool waits = op->code == OP_dot && waits_for_product(plan, op, i);
+        stage = (int)larger_of(stage, plan_stage(plan, op->operands[i]->op) + waits);
     }
     return stage;
 }
@@ -100,8 +93,7 @@ static int stage_of(const Plan *plan, const Op *op)
 static bool has_conflicts(const Plan *plan, const Op *op)
 {
     vec_each (other, &plan->steps)
-        if (other->op != op && (plan_conflicts(other->op, op) || plan_conflicts(op, other->op)))
-            return true;
+        if (*other != op && (plan_conflicts(*other, op) || plan_conflicts(op, *other))) return true;
     return false;
 }
 
@@ -119,13 +111,10 @@ static bool is_handed_on(const Value *value)
 static void put_off_stores(Plan *plan)
 {
     if (plan->count == 1) return;
-    vec_each (step, &plan->steps) {
-        if (step->op->code != OP_store || !is_derived(plan, operand(step->op, value)) ||
-            is_handed_on(operand(step->op, value)) || has_conflicts(plan, step->op))
-            continue;
-        step->stage = plan->count - 1;
-        map_set_number(plan->arena, &plan->stages, step->op, step->stage);
-    }
+    vec_each (step, &plan->steps)
+        if ((*step)->code == OP_store && is_derived(plan, operand(*step, value)) &&
+            !is_handed_on(operand(*step, value)) && !has_conflicts(plan, *step))
+            map_set_number(plan->arena, &plan->stages, *step, plan->count - 1);
 }
 
 static void find_steps(Plan *plan, bool hands_over)
@@ -138,21 +127,12 @@ static void find_steps(Plan *plan, bool hands_over)
         if (op->code == OP_copy || op->code == OP_yield || op->code == OP_shared_alloc ||
             plan_is_remade(plan, op))
             continue;
-        const Step step = {op, stage_of(plan, op)};
-        vec_push(plan->arena, &plan->steps, step);
-        map_set_number(plan->arena, &plan->stages, op, step.stage);
-        if (step.stage >= plan->count) plan->count = step.stage + 1;
+        const int stage = stage_of(plan, op);
+        vec_push(plan->arena, &plan->steps, op);
+        map_set_number(plan->arena, &plan->stages, op, stage);
+        plan->count = (int)larger_of(plan->count, stage + 1);
     }
     put_off_stores(plan);
-}
-
-static void use_one_stage(Plan *plan)
-{
-    plan->count = 1;
-    vec_each (step, &plan->steps) {
-        step->stage = 0;
-        map_set_number(plan->arena, &plan->stages, step->op, 0);
-    }
 }
 
 /* ---- registers ---- */
@@ -167,7 +147,7 @@ static int64_t words_of(const Type *type, int threads)
 static bool goes_to_later_stage(const Plan *plan, const Op *op)
 {
     for (const OpUse *use = op->result_count ? op->results[0].uses : NULL; use; use = use->next)
-        if (plan_step_stage(plan, use->op) > plan_stage(plan, &op->results[0])) return true;
+        if (plan_stage(plan, use->op) > plan_stage(plan, op)) return true;
     return false;
 }
 
@@ -178,7 +158,7 @@ static int64_t words_needed(const Plan *plan, int stages)
     const int threads = power_of_two_below(op_threads(plan->pipeline->loop).count);
     int64_t words = COST_OTHER_REGISTERS;
     vec_each (step, &plan->steps) {
-        const Op *op = step->op;
+        const Op *op = *step;
         if (op->code == OP_dot) {
             words += words_of(op->results[0].type, threads);
             if (!plan_operand(op, 0)) words += words_of(operand(op, a)->type, threads);
@@ -218,66 +198,42 @@ typedef VEC(size_t) Numbers;
 
 typedef struct Schedule {
     const Plan *plan;
-    VEC(Step) order;
     Numbers *before; /* of each step: those that must precede it */
-    Map done;        /* ops -> when */
+    int64_t *done;   /* when it is; -1: it is not known yet */
     int64_t now, tensor_core;
 } Schedule;
 
-/* When the op is done; -1: it is not known yet. */
-static int64_t done_at(const Schedule *schedule, const Op *op)
+/* What the user needs in its stage, or in the iteration before; of later stages that is done. */
+static bool makes_for(const Plan *plan, const Op *op, const Op *user)
 {
-    return map_number(&schedule->done, op, -1);
-}
-
-/* When the value is there, for who is in the stage; -1: it is not known yet. */
-static int64_t ready_at(const Schedule *schedule, const Value *value, int stage)
-{
-    const Plan *plan = schedule->plan;
     const Region *body = body_of(plan);
-    int made = plan_stage(plan, value);
-    if (value->region == body && value->index > 0 && stage == 0) {
-        value = region_terminator(body)->operands[value->index - 1];
-        made = plan_stage(plan, value);
-        if (made == 0) return 0; /* of the iteration before */
-    } else if (made != stage) {
-        return 0;
+    for (int i = 0; i < user->operand_count; i++) {
+        const Value *value = user->operands[i];
+        if (value->op == op && plan_stage(plan, op) == plan_stage(plan, user)) return true;
+        if (value->region == body && value->index > 0 &&
+            region_terminator(body)->operands[value->index - 1]->op == op &&
+            plan_stage(plan, op) > 0 && plan_stage(plan, user) == 0)
+            return true;
     }
-    return map_has(&plan->stages, value->op) ? done_at(schedule, value->op) : 0;
+    return false;
 }
 
 /* Steps of a later stage are of an iteration before; those of one stage stand in order. */
-static bool must_precede(const Step *a, const Step *b)
+static bool must_precede(const Plan *plan, size_t a, size_t b)
 {
-    if (a->stage > b->stage)
-        return plan_conflicts(a->op, b->op) || plan_reads_registers(a->op, b->op);
-    return a->stage == b->stage && a < b && plan_conflicts(a->op, b->op);
+    const Op *op = plan->steps.data[a], *other = plan->steps.data[b];
+    const int stages = plan_stage(plan, op) - plan_stage(plan, other);
+    return makes_for(plan, op, other) || (stages > 0 && plan_reads_registers(op, other)) ||
+           ((stages > 0 || (stages == 0 && a < b)) && plan_conflicts(op, other));
 }
 
-static void find_before(Schedule *schedule)
+/* -1: what must precede it has no time yet. */
+static int64_t step_ready(const Schedule *schedule, size_t step)
 {
-    const Plan *plan = schedule->plan;
-    schedule->before = arena_new_array(plan->arena, Numbers, plan->steps.count + 1);
-    for (size_t i = 0; i < plan->steps.count; i++)
-        for (size_t j = 0; j < plan->steps.count; j++)
-            if (must_precede(&plan->steps.data[j], &plan->steps.data[i]))
-                vec_push(plan->arena, &schedule->before[i], j);
-}
-
-/* -1: what it needs, or must come after, has no time yet. */
-static int64_t step_ready(const Schedule *schedule, size_t index)
-{
-    const Step step = schedule->plan->steps.data[index];
     int64_t latest = 0;
-    for (int i = 0; i < step.op->operand_count; i++) {
-        const int64_t ready = ready_at(schedule, step.op->operands[i], step.stage);
-        if (ready < 0) return -1;
-        latest = larger_of(latest, ready);
-    }
-    vec_each (before, &schedule->before[index]) {
-        const int64_t done = done_at(schedule, schedule->plan->steps.data[*before].op);
-        if (done < 0) return -1;
-        latest = larger_of(latest, done);
+    vec_each (before, &schedule->before[step]) {
+        if (schedule->done[*before] < 0) return -1;
+        latest = larger_of(latest, schedule->done[*before]);
     }
     return latest;
 }
@@ -285,55 +241,63 @@ static int64_t step_ready(const Schedule *schedule, size_t index)
 /* Of steps that can come now: a product, that of the earliest stage; what need not wait; what waits
  * least. Where each product is waited for, the author's order, as sums that are made earlier take
  * registers for nothing. */
-static int64_t rank_of(const Schedule *schedule, Step step, int64_t ready)
+static int64_t rank_of(const Schedule *schedule, const Op *op, int64_t ready)
 {
     if (schedule->plan->waits) return 0;
-    if (step.op->code == OP_dot && ready <= schedule->now) return step.stage - PLAN_STAGES;
+    if (op->code == OP_dot && ready <= schedule->now)
+        return plan_stage(schedule->plan, op) - PLAN_STAGES;
     return ready <= schedule->now ? 0 : ready;
 }
 
-static size_t choose_step(const Schedule *schedule, int64_t *ready)
+static size_t choose_step(const Schedule *schedule)
 {
-    const Plan *plan = schedule->plan;
-    size_t best = plan->steps.count;
-    int64_t least = 0;
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const Step step = plan->steps.data[i];
-        if (done_at(schedule, step.op) >= 0) continue;
-        const int64_t at = step_ready(schedule, i), rank = rank_of(schedule, step, at);
-        if (at < 0 || (best < plan->steps.count && rank >= least)) continue;
+    const OpVec *steps = &schedule->plan->steps;
+    size_t best = steps->count;
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < steps->count; i++) {
+        const int64_t ready = schedule->done[i] < 0 ? step_ready(schedule, i) : -1,
+                      rank = rank_of(schedule, steps->data[i], ready);
+        if (ready < 0 || rank >= least) continue;
         best = i;
         least = rank;
-        *ready = at;
     }
-    CHECK(best < plan->steps.count);
+    CHECK(best < steps->count);
     return best;
 }
 
-static void place_step(Schedule *schedule, Step step, int64_t ready)
+static void place_step(Schedule *schedule, size_t step)
 {
-    if (ready > schedule->now) schedule->now = ready;
-    int64_t end = schedule->now + latency_of(schedule->plan->pipeline->pass->target, step.op);
-    if (plan_is_async(schedule->plan, step.op) && !schedule->plan->waits) {
-        if (schedule->tensor_core > schedule->now) end += schedule->tensor_core - schedule->now;
+    const Plan *plan = schedule->plan;
+    const Op *op = plan->steps.data[step];
+    schedule->now = larger_of(schedule->now, step_ready(schedule, step));
+    int64_t end = schedule->now + latency_of(plan->pipeline->pass->target, op);
+    if (plan_is_async(plan, op) && !plan->waits) {
+        end += larger_of(schedule->tensor_core - schedule->now, 0);
         schedule->tensor_core = end;
     } else {
         schedule->now = end;
     }
-    map_set_number(schedule->plan->arena, &schedule->done, step.op, end);
-    vec_push(schedule->plan->arena, &schedule->order, step);
+    schedule->done[step] = end;
 }
 
 static void order_steps(Plan *plan)
 {
-    Schedule schedule = {.plan = plan};
-    find_before(&schedule);
-    while (schedule.order.count < plan->steps.count) {
-        int64_t ready = 0;
-        const size_t next = choose_step(&schedule, &ready);
-        place_step(&schedule, plan->steps.data[next], ready);
+    const size_t count = plan->steps.count;
+    Schedule schedule = {.plan = plan,
+                         .before = arena_new_array(plan->arena, Numbers, count),
+                         .done = arena_new_array(plan->arena, int64_t, count)};
+    OpVec order = {0};
+    for (size_t i = 0; i < count; i++) {
+        schedule.done[i] = -1;
+        for (size_t j = 0; j < count; j++)
+            if (must_precede(plan, j, i)) vec_push(plan->arena, &schedule.before[i], j);
     }
-    for (size_t i = 0; i < plan->steps.count; i++) plan->steps.data[i] = schedule.order.data[i];
+    while (order.count < count) {
+        const size_t next = choose_step(&schedule);
+        place_step(&schedule, next);
+        vec_push(plan->arena, &order, plan->steps.data[next]);
+    }
+    plan->steps = order;
     plan->cycles = larger_of(schedule.now, schedule.tensor_core);
 }
 
@@ -350,9 +314,9 @@ static bool gains_by_pingpong(const Plan *plan)
     const Pipeline *pipeline = plan->pipeline;
     int64_t products = 0, between = 0;
     vec_each (step, &plan->steps) {
-        const int64_t cycles = latency_of(pipeline->pass->target, step->op);
-        if (step->op->code == OP_shared_store) return false; /* for which they wait anyway */
-        *(plan_is_async(plan, step->op) ? &products : &between) += cycles;
+        const int64_t cycles = latency_of(pipeline->pass->target, *step);
+        if ((*step)->code == OP_shared_store) return false; /* for which they wait anyway */
+        *(plan_is_async(plan, *step) ? &products : &between) += cycles;
     }
     return plan->count == PLAN_STAGES && pipeline->consumers > WARPGROUP_SIZE &&
            pipeline->consumers % WARPGROUP_SIZE == 0 &&
@@ -364,45 +328,40 @@ static bool gains_by_pingpong(const Plan *plan)
 static bool same_readers(const Plan *plan, const Op *a, const Op *b)
 {
     vec_each (step, &plan->steps)
-        if (plan_reads(step->op, a) != plan_reads(step->op, b)) return false;
+        if (plan_reads(*step, a) != plan_reads(*step, b)) return false;
     return true;
 }
 
-static int channel_for(Plan *plan, const Op *alloc, int stage)
+/* That of multi-buffers which the same steps read; else one of its own. */
+static void join_channel(const Plan *plan, MultiBuffer *buffer, int stage)
 {
     Pipeline *pipeline = plan->pipeline;
-    vec_each (buffer, &pipeline->buffers)
-        if (buffer->channel >= 0 && same_readers(plan, buffer->alloc, alloc))
-            return buffer->channel;
-    vec_push(plan->arena, &pipeline->channels, ((Channel){.stage = stage}));
-    return (int)pipeline->channels.count - 1;
-}
-
-static void note_reads(Plan *plan, Step step)
-{
-    Pipeline *pipeline = plan->pipeline;
-    vec_each (buffer, &pipeline->buffers) {
-        if (!plan_reads(step.op, buffer->alloc)) continue;
-        const bool joins = buffer->channel < 0;
-        if (joins) buffer->channel = channel_for(plan, buffer->alloc, step.stage);
-        Channel *channel = &pipeline->channels.data[buffer->channel];
-        if (joins) channel->bytes += type_bytes(buffer->alloc->results[0].type);
-        if (step.stage < channel->stage) channel->stage = step.stage;
-        if (step.stage > channel->last_stage) channel->last_stage = step.stage;
+    const int own = (int)pipeline->channels.count;
+    vec_each (other, &pipeline->buffers)
+        if (other->channel >= 0 && same_readers(plan, other->alloc, buffer->alloc))
+            buffer->channel = other->channel;
+    if (buffer->channel < 0) {
+        buffer->channel = own;
+        vec_push(plan->arena, &pipeline->channels, ((Channel){.stage = stage}));
     }
+    pipeline->channels.data[buffer->channel].bytes += type_bytes(buffer->alloc->results[0].type);
 }
 
 /* In the order in which they are read, which is that in which they are filled: what a later stage
  * reads, an iteration later, has its place free as much later, and would keep the others waiting.
  */
-static void find_channels(Plan *plan)
+static void find_channels(const Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
     pipeline->channels.count = 0;
     vec_each (buffer, &pipeline->buffers) buffer->channel = -1;
     for (int stage = 0; stage < plan->count; stage++)
         vec_each (step, &plan->steps)
-            if (step->stage == stage) note_reads(plan, *step);
+            vec_each (buffer, &pipeline->buffers) {
+                if (plan_stage(plan, *step) != stage || !plan_reads(*step, buffer->alloc)) continue;
+                if (buffer->channel < 0) join_channel(plan, buffer, stage);
+                pipeline->channels.data[buffer->channel].last_stage = stage;
+            }
 }
 
 /* ---- copies before the loop ---- */
@@ -425,8 +384,8 @@ static bool is_read_in_place(const Plan *plan, const Op *alloc)
 {
     const Pass *pass = plan->pipeline->pass;
     vec_each (step, &plan->steps) {
-        const Value *left = step->op->code == OP_dot ? plan_operand(step->op, 0) : NULL;
-        if (left && shared_root(left) == alloc && !wgmma_fits(pass->kernel, pass->target, step->op))
+        const Value *left = (*step)->code == OP_dot ? plan_operand(*step, 0) : NULL;
+        if (left && shared_root(left) == alloc && !wgmma_fits(pass->kernel, pass->target, *step))
             return false;
     }
     return true;
@@ -468,17 +427,11 @@ static void find_once(const Plan *plan)
 
 /* ---- branches ---- */
 
-/* Nothing but elementwise work, which may as well be done for nothing. */
-static bool is_branch_of_elements(const Pass *pass, const Op *op)
+/* But for branches, other than elementwise work, which may as well be done for nothing. */
+static bool is_more_than_elements(const Op *op, const void *pass)
 {
-    if (op->code != OP_if) return false;
-    for (int r = 0; r < op->region_count; r++)
-        for (const Op *inner = op->regions[r]->first; inner; inner = op_next(inner))
-            if (inner->code != OP_yield && !is_steady_load(pass, inner) &&
-                !is_branch_of_elements(pass, inner) &&
-                (!op_has(inner, PURE) || op_has(inner, COOP)))
-                return false;
-    return true;
+    return op->code != OP_if && op->code != OP_yield && !is_steady_load(pass, op) &&
+           (!op_has(op, PURE) || op_has(op, COOP));
 }
 
 static Value *choose_result(Builder *builder, const Op *branch, int result)
@@ -496,15 +449,12 @@ static Value *choose_result(Builder *builder, const Op *branch, int result)
     return build3(builder, OP_select, condition, either[0], either[1]);
 }
 
-static void flatten_branches(Region *region);
-
 /* Both ways are gone, and results chosen. */
-static void flatten(Op *branch)
+static void flatten_branch(Op *branch, void *context)
 {
-    for (int r = 0; r < 2; r++) {
-        flatten_branches(branch->regions[r]);
-        region_move_before(branch->regions[r], branch);
-    }
+    (void)context;
+    if (branch->code != OP_if) return;
+    for (int r = 0; r < 2; r++) region_move_before(branch->regions[r], branch);
     Builder builder = builder_before(branch);
     builder.span = branch->span;
     for (int i = 0; i < branch->result_count; i++)
@@ -512,19 +462,11 @@ static void flatten(Op *branch)
     op_erase(branch);
 }
 
-static void flatten_branches(Region *region)
-{
-    for (Op *op = region->first, *next; op; op = next) {
-        next = op->next;
-        if (op->code == OP_if) flatten(op);
-    }
-}
-
 /* ---- whether ---- */
 
 static bool may_be_in(const Pipeline *pipeline, const Op *op)
 {
-    if (op->region_count) return is_branch_of_elements(pipeline->pass, op);
+    if (op->region_count) return !op_find_within(op, is_more_than_elements, pipeline->pass);
     if (op->code == OP_copy)
         return multi_buffer_has(pipeline, op) || map_has(&pipeline->by_threads, op);
     return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || op_has(op, PLANNED) ||
@@ -599,10 +541,10 @@ static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
 static void print_products(const Plan *plan, Buf *text)
 {
     vec_each (step, &plan->steps) {
-        if (step->op->code != OP_dot) continue;
-        const Location at = source_location(step->op->span.source, step->op->span.begin);
+        if ((*step)->code != OP_dot) continue;
+        const Location at = source_location((*step)->span.source, (*step)->span.begin);
         buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
-                   step->stage ? "an iteration later" : "in its iteration");
+                   plan_stage(plan, *step) ? "an iteration later" : "in its iteration");
     }
 }
 
@@ -667,7 +609,7 @@ static const char *choose_stages(Plan *plan)
     if (!plan->fault) plan_remark_stages(pipeline, asked);
     if (!plan->fault) return plan->count > 1 ? NULL : share_registers(pipeline, needed);
     pipeline->stages = asked;
-    use_one_stage(plan);
+    plan->count = 1;
     return share_registers(pipeline, words_needed(plan, 1));
 }
 
@@ -690,7 +632,7 @@ const char *plan_make(Plan *plan, Pipeline *pipeline)
     const char *fault = fault_of_body(plan);
     if (!fault) fault = fault_of_warp_specialize(pipeline, NULL);
     if (fault) return fault;
-    flatten_branches(pipeline->loop->regions[0]);
+    region_visit_inner_first(pipeline->loop->regions[0], flatten_branch, NULL);
     find_steps(plan, false);
     if (plan->count == 1) find_steps(plan, true);
     find_channels(plan);

@@ -17,8 +17,7 @@
 /* A product in flight. */
 typedef struct Flight {
     const Op *dot; /* of the text */
-    int stage;
-    Value *sums; /* NULL: another goes on with them */
+    Value *sums;   /* NULL: another goes on with them */
 } Flight;
 
 /* What an iteration, or a part of one, is written with. */
@@ -57,22 +56,22 @@ static const Channel *channel_of(const Writer *writer, const MultiBuffer *buffer
 }
 
 /* The stages that the step reads are filled, and stand for the tiles. */
-static void wait_for_stages(Writer *writer, Step step)
+static void wait_for_stages(Writer *writer, int stage, const Op *op)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
     vec_each (buffer, &pipeline->buffers) {
         const Channel *channel = channel_of(writer, buffer);
-        if (!plan_reads(step.op, buffer->alloc) || channel->stage != step.stage ||
+        if (!plan_reads(op, buffer->alloc) || channel->stage != stage ||
             map_has(&writer->filled, channel))
             continue;
         map_add(arena_of(writer), &writer->filled, channel);
-        build_consumer_wait(&writer->builder, channel->barriers, writer->stage[step.stage],
-                            writer->parity[step.stage], true);
+        build_consumer_wait(&writer->builder, channel->barriers, writer->stage[stage],
+                            writer->parity[stage], true);
     }
     vec_each (buffer, &pipeline->buffers)
-        if (plan_reads(step.op, buffer->alloc))
-            know(writer, step.stage, &buffer->alloc->results[0],
-                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[step.stage]));
+        if (plan_reads(op, buffer->alloc))
+            know(writer, stage, &buffer->alloc->results[0],
+                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[stage]));
 }
 
 static bool reads_channel(const Writer *writer, const Op *dot, const Channel *channel)
@@ -87,8 +86,8 @@ static bool reads_channel(const Writer *writer, const Op *dot, const Channel *ch
 static bool is_done_with(const Writer *writer, const Channel *channel)
 {
     vec_each (step, &writer->plan->steps)
-        if (step->stage == channel->last_stage && reads_channel(writer, step->op, channel) &&
-            !map_has(&writer->read, step->op))
+        if (plan_stage(writer->plan, *step) == channel->last_stage &&
+            reads_channel(writer, *step, channel) && !map_has(&writer->read, *step))
             return false;
     return true;
 }
@@ -214,31 +213,30 @@ static void know_carried(Writer *writer, int stage, const Op *op)
 /* What is named in shared memory, or loaded for a product, is made right before who reads it: the
  * tensor core reads operands in their place, and other steps may have made them of another stage.
  */
-static void forget_operands(Writer *writer, Step step)
+static void forget_operands(Writer *writer, int stage, const Op *op)
 {
-    const bool multiplies = step.op->code == OP_dot;
-    for (int i = 0; i < step.op->operand_count; i++) {
-        const Value *value = step.op->operands[i];
-        if (value->type->kind != TYPE_SHARED && !(multiplies && i < 2 && plan_operand(step.op, i)))
+    const bool multiplies = op->code == OP_dot;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *value = op->operands[i];
+        if (value->type->kind != TYPE_SHARED && !(multiplies && i < 2 && plan_operand(op, i)))
             continue;
         for (; value->op && value->op->parent == text_body(writer) &&
                (op_swaps(value->op) || value->op->code == OP_shared_load ||
                 value->op->code == OP_shared_view);
              value = op_swaps(value->op) ? operand(value->op, a) : operand(value->op, tile))
-            know(writer, step.stage, value, NULL);
+            know(writer, stage, value, NULL);
     }
 }
 
 /* Of registers; sums that it goes on with may be in flight. */
-static void need_registers(Writer *writer, Step step)
+static void need_registers(Writer *writer, int stage, const Op *dot)
 {
-    const Op *dot = step.op;
     for (int i = 0; i < 2; i++)
-        if (!plan_operand(dot, i)) need(writer, step.stage, dot->operands[i]);
-    Value *sums = need_sums(writer, step.stage, operand(dot, c));
+        if (!plan_operand(dot, i)) need(writer, stage, dot->operands[i]);
+    Value *sums = need_sums(writer, stage, operand(dot, c));
     Flight *before = flight_of(writer, sums);
     if (before && operand(dot, c)->use_count > 1)
-        need(writer, step.stage, operand(dot, c));
+        need(writer, stage, operand(dot, c));
     else if (before)
         before->sums = NULL;
 }
@@ -254,34 +252,35 @@ static void wait_for_readers(Writer *writer, const Op *op)
     if (count) wait_for(writer, count);
 }
 
-static void write_step(Writer *writer, Step step)
+static void write_step(Writer *writer, int stage, const Op *op)
 {
-    const bool is_async = plan_is_async(writer->plan, step.op);
-    writer->builder.span = step.op->span;
-    if (is_async) need_registers(writer, step);
-    wait_for_readers(writer, step.op);
-    wait_for_stages(writer, step);
-    if (is_async && step.stage == 0) wait_for_order(writer);
-    forget_operands(writer, step);
-    need_operands(writer, step.stage, step.op);
-    writer->builder.span = step.op->span;
-    Op *made = op_clone(&writer->builder, step.op, &writer->made[step.stage]);
+    const bool is_async = plan_is_async(writer->plan, op);
+    writer->builder.span = op->span;
+    if (is_async) need_registers(writer, stage, op);
+    wait_for_readers(writer, op);
+    wait_for_stages(writer, stage, op);
+    if (is_async && stage == 0) wait_for_order(writer);
+    forget_operands(writer, stage, op);
+    need_operands(writer, stage, op);
+    writer->builder.span = op->span;
+    Op *made = op_clone(&writer->builder, op, &writer->made[stage]);
     if (is_async) {
         op_set_int(made, ATTR_async, 1);
-        vec_push(arena_of(writer), &writer->flights,
-                 ((Flight){step.op, step.stage, &made->results[0]}));
+        vec_push(arena_of(writer), &writer->flights, ((Flight){op, &made->results[0]}));
         if (writer->plan->waits) wait_for(writer, writer->flights.count);
     } else {
-        release_stages(writer, step.op);
+        release_stages(writer, op);
     }
-    know_carried(writer, step.stage, step.op);
+    know_carried(writer, stage, op);
 }
 
 /* The steps of one stage, or with -1 of all. */
-static void write_steps(Writer *writer, int stage)
+static void write_steps(Writer *writer, int only)
 {
-    vec_each (step, &writer->plan->steps)
-        if (stage < 0 || step->stage == stage) write_step(writer, *step);
+    vec_each (step, &writer->plan->steps) {
+        const int stage = plan_stage(writer->plan, *step);
+        if (only < 0 || stage == only) write_step(writer, stage, *step);
+    }
     if (writer->flights.count) wait_for(writer, writer->flights.count);
 }
 
@@ -305,7 +304,7 @@ typedef struct PlannedLoop {
 static bool is_used_in(const Plan *plan, const Value *value, int stage)
 {
     for (const OpUse *use = value->uses; use; use = use->next)
-        if (plan_step_stage(plan, use->op) == stage) return true;
+        if (plan_stage(plan, use->op) == stage) return true;
     return false;
 }
 
@@ -324,7 +323,8 @@ static void carry_arguments(PlannedLoop *iterations, Writer *before)
     for (int i = 0; i < yield->operand_count; i++) {
         Value *argument = body->arguments[1 + i], *next = yield->operands[i];
         Value *init = operand_list(iterations->loop, init)[i];
-        const bool is_late = plan_stage(plan, next) > 0, late_use = is_used_in(plan, argument, 1);
+        const bool is_late = plan_stage(plan, next->op) > 0,
+                   late_use = is_used_in(plan, argument, 1);
         if (is_late) {
             if (late_use) carry(iterations, (Carried){1, argument, 1, next}, init);
             continue;
@@ -342,8 +342,8 @@ static void carry_to_later_stage(PlannedLoop *iterations, Writer *before)
     Value *index = iterations->loop->regions[0]->arguments[0];
     carry(iterations, (Carried){1, index, 0, index}, operand(iterations->loop, begin));
     vec_each (step, &plan->steps)
-        for (int r = 0; r < step->op->result_count && step->stage == 0; r++) {
-            Value *value = &step->op->results[r];
+        for (int r = 0; r < (*step)->result_count && plan_stage(plan, *step) == 0; r++) {
+            Value *value = &(*step)->results[r];
             if (is_used_in(plan, value, 1))
                 carry(iterations, (Carried){1, value, 0, value}, need(before, 0, value));
         }
@@ -435,7 +435,7 @@ static void find_results(Writer *after, const PlannedLoop *iterations, Value **r
     const Op *yield = region_terminator(body);
     if (plan->count > 1) write_steps(after, 1);
     for (int i = 0; i < yield->operand_count; i++) {
-        const bool is_late = plan_stage(plan, yield->operands[i]) > 0;
+        const bool is_late = plan_stage(plan, yield->operands[i]->op) > 0;
         results[i] = is_late ? need(after, 1, yield->operands[i])
                              : stands_for(after, 0, body->arguments[1 + i]);
     }
