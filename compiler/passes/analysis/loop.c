@@ -221,6 +221,11 @@ static Facts facts_in(const Op *loop, const Value *value)
     return found;
 }
 
+bool loop_runs(const Op *loop)
+{
+    return facts_in(loop, operand(loop, begin)).high < facts_in(loop, operand(loop, end)).low;
+}
+
 /* How far so many steps go at most; false: further than 64 bits count. */
 static bool most_ahead(const Op *loop, int iterations, int64_t *way)
 {

@@ -92,20 +92,18 @@ void multi_buffer_make_stages(Pipeline *pipeline, Builder builder)
     }
 }
 
-/* The parity, if there is one, changes with every lap. */
-void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
-                          Value *next[2])
+PipelineState multi_buffer_advance(const Pipeline *pipeline, Builder *builder, PipelineState at)
 {
     Value *last = build_const(builder, DTYPE_i32, pipeline->stages - 1);
     Value *one = build_const(builder, DTYPE_i32, 1), *zero = build_const(builder, DTYPE_i32, 0);
-    Value *is_last = build_cmp(builder, "eq", stage, last);
-    next[0] = build3(builder, OP_select, is_last, zero, build2(builder, OP_add, stage, one));
-    next[1] =
-        parity ? build3(builder, OP_select, is_last, build2(builder, OP_sub, one, parity), parity)
-               : NULL;
+    Value *is_last = build_cmp(builder, "eq", at.stage, last);
+    at.stage = build3(builder, OP_select, is_last, zero, build2(builder, OP_add, at.stage, one));
+    if (at.parity)
+        at.parity =
+            build3(builder, OP_select, is_last, build2(builder, OP_sub, one, at.parity), at.parity);
+    return at;
 }
 
-/* Groups of copies, which threads wait for themselves, have no parity. */
 static int carried_values(const Pipeline *pipeline)
 {
     return pipeline->filling == FILLED_BY_THREADS ? STAGE_PARITY : STAGE_VALUES;
@@ -119,11 +117,12 @@ void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
     Region *body = pipeline->loop->regions[0];
     for (int i = 0; i < count; i++) arguments[i] = region_add_argument(body, first[i]->type, NULL);
     Builder end = builder_before(region_terminator(body));
-    Value *read = arguments[STAGE_READ], *next[2];
-    multi_buffer_advance(pipeline, &end, read,
-                         count > STAGE_PARITY ? arguments[STAGE_PARITY] : NULL, next);
+    Value *read = arguments[STAGE_READ];
+    const PipelineState next = multi_buffer_advance(
+        pipeline, &end,
+        (PipelineState){read, count > STAGE_PARITY ? arguments[STAGE_PARITY] : NULL});
     Value *const carried[STAGE_VALUES] = {
-        next[0], read, pipeline->open ? arguments[STAGE_BEFORE] : read, read, next[1]};
+        next.stage, read, pipeline->open ? arguments[STAGE_BEFORE] : read, read, next.parity};
     op_add_operands(region_terminator(body), count, carried);
 }
 
@@ -375,8 +374,8 @@ static void take_iteration(const Pipeline *pipeline, Value *const arguments[STAG
     begin_iteration(pipeline, &builder, body->arguments[0], distance_of(pipeline),
                     arguments[STAGE_FREE]);
     if (by_threads) return;
-    build_consumer_wait(&builder, pipeline->channels.data[0].barriers, arguments[STAGE_READ],
-                        arguments[STAGE_PARITY], true);
+    build_consumer_wait(&builder, pipeline->channels.data[0].barriers,
+                        (PipelineState){arguments[STAGE_READ], arguments[STAGE_PARITY]}, true);
 }
 
 static void fill(Pipeline *pipeline)

@@ -29,6 +29,12 @@ typedef struct Channel {
     int last_stage; /* and of the last one */
 } Channel;
 
+/* Which stage comes next, and the parity of its lap: CUTLASS's PipelineState. Groups of copies,
+ * which threads wait for themselves, have no parity. */
+typedef struct PipelineState {
+    Value *stage, *parity;
+} PipelineState;
+
 typedef struct Pass {
     Kernel *kernel;
     PassContext *context;
@@ -118,7 +124,7 @@ typedef struct Plan {
     int64_t cycles;     /* of an iteration, by the cost model */
     const char *fault;  /* why there is one, where there might be more; NULL */
     const Op *obstacle; /* why there is no plan: what the loop has that may not be in one; NULL */
-    Value *at[2];       /* the stage and the parity that consumers begin with */
+    PipelineState at;   /* that consumers begin with */
 } Plan;
 
 /* Of a step; of other ops, and of NULL, 0: such as what is made where it is needed. */
@@ -168,9 +174,7 @@ Value *multi_buffer_view(Builder *builder, Value *stages, Value *stage, const Ty
  * all; NULL: to this block, always. */
 Op *multi_buffer_copy(const Pipeline *pipeline, Builder *builder, const MultiBuffer *buffer,
                       Value *const filled[2], Value *which, const Region *region, Map *map);
-/* The next stage, and the parity of its lap. */
-void multi_buffer_advance(const Pipeline *pipeline, Builder *builder, Value *stage, Value *parity,
-                          Value *next[2]);
+PipelineState multi_buffer_advance(const Pipeline *pipeline, Builder *builder, PipelineState at);
 /* The loop goes through the stages, with i32 values that begin as `first` after its own; *arguments
  * are its iterations'. */
 void multi_buffer_carry(Pipeline *pipeline, Value *const first[STAGE_VALUES],
@@ -195,7 +199,7 @@ Op *single_copy_by_threads(const Pass *pass, const Op *copy);
 /* What a group of threads does for each block whose tile it is: ops before the region's end. */
 typedef struct PersistentTile {
     Region *region;
-    Value *stage, *parity;       /* at its beginning */
+    PipelineState at;            /* at its beginning */
     Value *index[3], *extent[3]; /* of the block and the grid; NULL: there is but one tile */
     Op *yield;                   /* of what the next one begins with; NULL: there is none */
     int yield_at;                /* its operand */
@@ -211,21 +215,20 @@ Value *persistent_wave_parity(Builder *builder, const Op *tiles, Value *number);
 PersistentTile persistent_only(Region *region, int parity);
 /* Values of the launch that a persistent tile has its own for, into `map`. */
 void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map);
-void persistent_end(const PersistentTile *tile, Value *stage, Value *parity);
+void persistent_end(const PersistentTile *tile, PipelineState at);
 
 /* ---- nest.c: a loop within loops and branches of the author's ---- */
 
 /* The same loops and branches, in the producers' group; `map` gets their indices. */
 PersistentTile nest_begin(const Pipeline *pipeline, Region *group, int parity, Map *map);
-/* What is around the loop in tile->region carries the tile's stage and parity. */
+/* What is around the loop in tile->region carries the tile's state. */
 void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
 /* ---- stages that others fill: warp_specialize.c ---- */
 
 /* What waits until the stage is filled, by TMA or else; and what gives it back, if `given`: of a
  * pair of blocks to the other one, too. */
-void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value *parity,
-                         bool by_tma);
+void build_consumer_wait(Builder *builder, Value *barriers, PipelineState at, bool by_tma);
 void build_consumer_release(const Pipeline *pipeline, Builder *builder, Value *barriers,
                             Value *stage, Value *given);
 
@@ -234,9 +237,10 @@ void build_consumer_release(const Pipeline *pipeline, Builder *builder, Value *b
 void warp_specialize(Pipeline *pipeline, Plan *plan);
 /* The barriers of the channels' stages, made where the builder is. */
 void multi_buffer_make_barriers(Pipeline *pipeline, Builder *builder);
-/* A loop that goes through stages: behind its index it carries the stage and the parity, which
- * begin as the last two of `operands`. */
-Op *multi_buffer_stages_loop(Builder *builder, Value *const operands[5]);
+/* A loop that goes through stages: behind its index it carries the state, which begins so, and is
+ * *at in an iteration. */
+Op *multi_buffer_stages_loop(Builder *builder, Value *const bounds[3], PipelineState first,
+                             PipelineState *at);
 /* An iteration's copies to the channel's stage, which arrive at its barriers; `map` has the values
  * of `region` that are there already. */
 void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channel, Value *stage,
@@ -244,9 +248,8 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
 
 /* ---- plan_iterations.c ---- */
 
-/* The loop, which stands among the consumers' ops, by the plan; `end` are the stage and the parity
- * behind it. */
-void plan_build(const Plan *plan, Value *end[2]);
+/* The loop, which stands among the consumers' ops, by the plan; the state behind it. */
+PipelineState plan_build(const Plan *plan);
 
 /* ---- multicast.c: two blocks that copy what both need once ---- */
 

@@ -20,10 +20,10 @@ static OpVec levels_between(const Pipeline *pipeline, const Region *inner, const
 }
 
 /* What is around the loop in tile->region, with the loop's place in `inner`, carries the tile's
- * stage and parity, behind what it carries itself. */
+ * state, behind what it carries itself. */
 static void carry_into(const Pipeline *pipeline, Region *inner, PersistentTile *tile)
 {
-    Value *carried[2] = {tile->stage, tile->parity};
+    Value *carried[2] = {tile->at.stage, tile->at.parity};
     const OpVec levels = levels_between(pipeline, inner, tile->region);
     for (size_t i = levels.count; i-- > 0;) {
         Op *level = levels.data[i];
@@ -37,13 +37,12 @@ static void carry_into(const Pipeline *pipeline, Region *inner, PersistentTile *
         for (int r = 0; r < level->region_count; r++)
             op_add_operands(region_terminator(level->regions[r]), 2, carried);
         Value *results = &level->results[level->result_count - 2];
-        persistent_end(tile, &results[0], &results[1]);
+        persistent_end(tile, (PipelineState){&results[0], &results[1]});
         tile->yield = region_terminator(region);
         tile->yield_at = tile->yield->operand_count - 2;
     }
     tile->region = inner;
-    tile->stage = carried[0];
-    tile->parity = carried[1];
+    tile->at = (PipelineState){carried[0], carried[1]};
 }
 
 void nest_carry(const Pipeline *pipeline, PersistentTile *tile)

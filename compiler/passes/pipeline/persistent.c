@@ -112,24 +112,24 @@ PersistentTile persistent_begin(const Pass *pass, Region *region, const Persiste
         op_set_int(assume, ATTR_low, 1); /* no block runs of a grid that has none */
     }
     Value *blocks = build2(&builder, OP_mul, tile.extent[0], tile.extent[1]);
-    Value *operands[5] = {
-        build_of_grid(&builder, OP_block_idx, 0), build2(&builder, OP_mul, blocks, tile.extent[2]),
-        build_of_grid(&builder, OP_grid_dim, 0), build_const(&builder, DTYPE_i32, 0),
-        build_const(&builder, DTYPE_i32, parity)};
+    Value *bounds[3] = {build_of_grid(&builder, OP_block_idx, 0),
+                        build2(&builder, OP_mul, blocks, tile.extent[2]),
+                        build_of_grid(&builder, OP_grid_dim, 0)};
+    const PipelineState first = {build_const(&builder, DTYPE_i32, 0),
+                                 build_const(&builder, DTYPE_i32, parity)};
     Value *group =
-        raster->group ? find_group(&builder, raster, tile.extent[raster->dim], operands[2]) : NULL;
-    Op *loop = multi_buffer_stages_loop(&builder, operands);
+        raster->group ? find_group(&builder, raster, tile.extent[raster->dim], bounds[2]) : NULL;
+    Op *loop = multi_buffer_stages_loop(&builder, bounds, first, &tile.at);
     tile.region = loop->regions[0];
     Value *number = tile.region->arguments[0];
-    tile.stage = tile.region->arguments[1];
-    tile.parity = tile.region->arguments[2];
     Builder inside = builder_at_end(tile.region, launch->span);
     if (group)
         find_balanced_index(&inside, &tile, raster->dim, group,
                             reverse_odd_waves(&inside, loop, number));
     else
         find_index(&inside, &tile, raster->uneven ? rotate_waves(&inside, loop, number) : number);
-    tile.yield = build_op(&inside, OP_yield, 2, (Value *[]){tile.stage, tile.parity}, 0, NULL);
+    tile.yield =
+        build_op(&inside, OP_yield, 2, (Value *[]){tile.at.stage, tile.at.parity}, 0, NULL);
     return tile;
 }
 
@@ -137,8 +137,8 @@ PersistentTile persistent_only(Region *region, int parity)
 {
     Builder builder = builder_before(region->last);
     PersistentTile tile = {.region = region};
-    tile.stage = build_const(&builder, DTYPE_i32, 0);
-    tile.parity = build_const(&builder, DTYPE_i32, parity);
+    tile.at.stage = build_const(&builder, DTYPE_i32, 0);
+    tile.at.parity = build_const(&builder, DTYPE_i32, parity);
     return tile;
 }
 
@@ -159,9 +159,9 @@ void persistent_know(const Pass *pass, const PersistentTile *tile, Map *map)
     know(pass, OP_grid_dim, tile->extent, tile->region->parent, map);
 }
 
-void persistent_end(const PersistentTile *tile, Value *stage, Value *parity)
+void persistent_end(const PersistentTile *tile, PipelineState at)
 {
     if (!tile->yield) return;
-    op_set_operand(tile->yield, tile->yield_at, stage);
-    op_set_operand(tile->yield, tile->yield_at + 1, parity);
+    op_set_operand(tile->yield, tile->yield_at, at.stage);
+    op_set_operand(tile->yield, tile->yield_at + 1, at.parity);
 }

@@ -20,15 +20,17 @@ typedef struct Flight {
     Value *sums;   /* NULL: another goes on with them */
 } Flight;
 
+typedef VEC(Value *) Values;
+
 /* What an iteration, or a part of one, is written with. */
 typedef struct Writer {
     const Plan *plan;
     Builder builder;
-    Map made[PLAN_STAGES]; /* a value of the text -> what it is, in the stage */
-    Map waited;            /* sums in flight -> those that were waited for */
-    Value *stage[PLAN_STAGES], *parity[PLAN_STAGES]; /* that the stage reads */
-    Map filled, released;                            /* channels: waited for already; given back */
-    Map read;                                        /* steps that are done with what they read */
+    Map made[PLAN_STAGES];         /* a value of the text -> what it is, in the stage */
+    Map waited;                    /* sums in flight -> those that were waited for */
+    PipelineState at[PLAN_STAGES]; /* that the stage reads */
+    Map filled, released;          /* channels: waited for already; given back */
+    Map read;                      /* steps that are done with what they read */
     VEC(Flight) flights;
     enum { NOT_IN_ORDER, IN_ORDER, DONE_IN_ORDER } pingpong; /* this iteration */
 } Writer;
@@ -48,6 +50,12 @@ static void know(Writer *writer, int stage, const Value *value, Value *made)
     map_set(arena_of(writer), &writer->made[stage], value, made);
 }
 
+static void push_state(const Plan *plan, Values *values, PipelineState at)
+{
+    vec_push(plan->arena, values, at.stage);
+    vec_push(plan->arena, values, at.parity);
+}
+
 /* ---- stages ---- */
 
 static const Channel *channel_of(const Writer *writer, const MultiBuffer *buffer)
@@ -65,13 +73,12 @@ static void wait_for_stages(Writer *writer, int stage, const Op *op)
             map_has(&writer->filled, channel))
             continue;
         map_add(arena_of(writer), &writer->filled, channel);
-        build_consumer_wait(&writer->builder, channel->barriers, writer->stage[stage],
-                            writer->parity[stage], true);
+        build_consumer_wait(&writer->builder, channel->barriers, writer->at[stage], true);
     }
     vec_each (buffer, &pipeline->buffers)
         if (plan_reads(op, buffer->alloc))
             know(writer, stage, &buffer->alloc->results[0],
-                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->stage[stage]));
+                 multi_buffer_stage(pipeline, &writer->builder, buffer, writer->at[stage].stage));
 }
 
 static bool reads_channel(const Writer *writer, const Op *dot, const Channel *channel)
@@ -102,7 +109,7 @@ static void release_stages(Writer *writer, const Op *op)
             continue;
         map_add(arena_of(writer), &writer->released, channel);
         build_consumer_release(pipeline, &writer->builder, channel->barriers,
-                               writer->stage[channel->last_stage],
+                               writer->at[channel->last_stage].stage,
                                build_const(&writer->builder, DTYPE_b1, 1));
     }
 }
@@ -115,8 +122,8 @@ static void wait_for_order(Writer *writer)
     const Pipeline *pipeline = writer->plan->pipeline;
     Builder *builder = &writer->builder;
     if (!pipeline->pingpong || writer->pingpong != NOT_IN_ORDER) return;
-    Value *count = writer->stage[0];
-    if (pipeline->stages % 2) count = build2(builder, OP_xor, count, writer->parity[0]);
+    Value *count = writer->at[0].stage;
+    if (pipeline->stages % 2) count = build2(builder, OP_xor, count, writer->at[0].parity);
     if (pipeline->stages != 2)
         count = build2(builder, OP_and, count, build_const(builder, DTYPE_i32, 1));
     build_op(builder, OP_order_wait, 2, (Value *[]){pipeline->order, count}, 0, NULL);
@@ -128,7 +135,7 @@ static void wait_for_order(Writer *writer)
 /* For the first `count` of the products in flight. */
 static void wait_for(Writer *writer, size_t count)
 {
-    VEC(Value *) sums = {0};
+    Values sums = {0};
     VEC(const Type *) types = {0};
     if (writer->pingpong == IN_ORDER) { /* the next warpgroup's turn */
         build_op(&writer->builder, OP_order_arrive, 1, &writer->plan->pipeline->order, 0, NULL);
@@ -290,15 +297,14 @@ typedef struct Carried {
     int stage;          /* who needs it */
     const Value *value; /* of the text */
     int next_stage;     /* where what the next iteration finds is to be looked up */
-    Value *next;
+    Value *next, *first;
 } Carried;
 
 typedef struct PlannedLoop {
     const Plan *plan;
-    Op *loop; /* of the text */
-    VEC(Carried) carried;
-    VEC(Value *) first;
-    int values; /* of those carried; stages come behind them */
+    Op *loop;                      /* of the text */
+    VEC(Carried) carried;          /* behind them come the states */
+    PipelineState at[PLAN_STAGES]; /* with which its stages begin */
 } PlannedLoop;
 
 static bool is_used_in(const Plan *plan, const Value *value, int stage)
@@ -308,10 +314,9 @@ static bool is_used_in(const Plan *plan, const Value *value, int stage)
     return false;
 }
 
-static void carry(PlannedLoop *iterations, Carried carried, Value *first)
+static void carry(PlannedLoop *iterations, Carried carried)
 {
     vec_push(iterations->plan->arena, &iterations->carried, carried);
-    vec_push(iterations->plan->arena, &iterations->first, first);
 }
 
 /* What the text's loop carries. */
@@ -323,15 +328,12 @@ static void carry_arguments(PlannedLoop *iterations, Writer *before)
     for (int i = 0; i < yield->operand_count; i++) {
         Value *argument = body->arguments[1 + i], *next = yield->operands[i];
         Value *init = operand_list(iterations->loop, init)[i];
-        const bool is_late = plan_stage(plan, next->op) > 0,
-                   late_use = is_used_in(plan, argument, 1);
-        if (is_late) {
-            if (late_use) carry(iterations, (Carried){1, argument, 1, next}, init);
-            continue;
-        }
-        carry(iterations, (Carried){0, argument, 0, next},
-              plan->count > 1 ? need(before, 0, next) : init);
-        if (late_use) carry(iterations, (Carried){1, argument, 0, argument}, init);
+        const bool is_late = plan_stage(plan, next->op) > 0;
+        if (!is_late)
+            carry(iterations,
+                  (Carried){0, argument, 0, next, plan->count > 1 ? need(before, 0, next) : init});
+        if (is_used_in(plan, argument, 1))
+            carry(iterations, (Carried){1, argument, is_late, is_late ? next : argument, init});
     }
 }
 
@@ -340,24 +342,13 @@ static void carry_to_later_stage(PlannedLoop *iterations, Writer *before)
 {
     const Plan *plan = iterations->plan;
     Value *index = iterations->loop->regions[0]->arguments[0];
-    carry(iterations, (Carried){1, index, 0, index}, operand(iterations->loop, begin));
+    carry(iterations, (Carried){1, index, 0, index, operand(iterations->loop, begin)});
     vec_each (step, &plan->steps)
         for (int r = 0; r < (*step)->result_count && plan_stage(plan, *step) == 0; r++) {
             Value *value = &(*step)->results[r];
             if (is_used_in(plan, value, 1))
-                carry(iterations, (Carried){1, value, 0, value}, need(before, 0, value));
+                carry(iterations, (Carried){1, value, 0, value, need(before, 0, value)});
         }
-}
-
-static void carry_stages(PlannedLoop *iterations, Builder *builder)
-{
-    const Plan *plan = iterations->plan;
-    Value *next[2];
-    multi_buffer_advance(plan->pipeline, builder, plan->at[0], plan->at[1], next);
-    Value *const *first[PLAN_STAGES] = {plan->count > 1 ? next : plan->at, plan->at};
-    iterations->values = (int)iterations->first.count;
-    for (int stage = 0; stage < plan->count; stage++)
-        for (int i = 0; i < 2; i++) vec_push(plan->arena, &iterations->first, first[stage][i]);
 }
 
 /* ---- the loop ---- */
@@ -370,25 +361,20 @@ static Writer writer_at(const Plan *plan, Builder builder)
 /* `found` are the loop's arguments in an iteration, or its results. */
 static void know_found(Writer *writer, const PlannedLoop *iterations, Value *const *found)
 {
-    for (size_t i = 0; i < iterations->carried.count; i++)
-        know(writer, iterations->carried.data[i].stage, iterations->carried.data[i].value,
-             found[i]);
-    for (int stage = 0; stage < writer->plan->count; stage++) {
-        writer->stage[stage] = found[iterations->values + 2 * stage];
-        writer->parity[stage] = found[iterations->values + 2 * stage + 1];
-    }
+    vec_each (carried, &iterations->carried) know(writer, carried->stage, carried->value, *found++);
+    for (int stage = 0; stage < writer->plan->count; stage++, found += 2)
+        writer->at[stage] = (PipelineState){found[0], found[1]};
 }
 
 static void yield_iteration(Writer *writer, const PlannedLoop *iterations)
 {
     const Plan *plan = writer->plan;
-    VEC(Value *) next = {0};
+    Values next = {0};
     vec_each (carried, &iterations->carried)
         vec_push(plan->arena, &next, need(writer, carried->next_stage, carried->next));
-    Value *stage[2] = {writer->stage[0], writer->parity[0]}, *later[2];
-    multi_buffer_advance(plan->pipeline, &writer->builder, stage[0], stage[1], later);
-    for (int i = 0; i < 2; i++) vec_push(plan->arena, &next, later[i]);
-    for (int i = 0; i < 2 && plan->count > 1; i++) vec_push(plan->arena, &next, stage[i]);
+    push_state(writer->plan, &next,
+               multi_buffer_advance(plan->pipeline, &writer->builder, writer->at[0]));
+    if (plan->count > 1) push_state(writer->plan, &next, writer->at[0]);
     build_op(&writer->builder, OP_yield, (int)next.count, next.data, 0, NULL);
 }
 
@@ -398,11 +384,12 @@ static Op *build_loop(const PlannedLoop *iterations, Builder *builder)
     const Op *text = iterations->loop;
     Value *begin = operand(text, begin);
     if (plan->count > 1) begin = build2(builder, OP_add, begin, operand(text, step));
-    VEC(Value *) operands = {0};
+    Values operands = {0};
     Value *bounds[3] = {begin, operand(text, end), operand(text, step)};
     for (int i = 0; i < 3; i++) vec_push(plan->arena, &operands, bounds[i]);
-    for (size_t i = 0; i < iterations->first.count; i++)
-        vec_push(plan->arena, &operands, iterations->first.data[i]);
+    vec_each (carried, &iterations->carried) vec_push(plan->arena, &operands, carried->first);
+    for (int stage = 0; stage < plan->count; stage++)
+        push_state(plan, &operands, iterations->at[stage]);
     Op *loop = loop_build(builder, (int)operands.count, operands.data);
     op_keep_attrs(loop, text);
     Region *body = loop->regions[0];
@@ -422,13 +409,12 @@ static void write_first(Writer *writer, const PlannedLoop *iterations)
     know(writer, 0, body->arguments[0], operand(text, begin));
     for (int i = 1; i < body->argument_count; i++)
         know(writer, 0, body->arguments[i], operand_list(text, init)[i - 1]);
-    writer->stage[0] = writer->plan->at[0];
-    writer->parity[0] = writer->plan->at[1];
+    writer->at[0] = writer->plan->at;
     write_steps(writer, 0);
 }
 
-/* What the text's loop leaves: of the last iteration's stages. */
-static void find_results(Writer *after, const PlannedLoop *iterations, Value **results)
+/* What the text's loop leaves: of the last iteration's stages; and the state. */
+static void find_results(Writer *after, const PlannedLoop *iterations, Values *results)
 {
     const Plan *plan = after->plan;
     const Region *body = iterations->loop->regions[0];
@@ -436,56 +422,56 @@ static void find_results(Writer *after, const PlannedLoop *iterations, Value **r
     if (plan->count > 1) write_steps(after, 1);
     for (int i = 0; i < yield->operand_count; i++) {
         const bool is_late = plan_stage(plan, yield->operands[i]->op) > 0;
-        results[i] = is_late ? need(after, 1, yield->operands[i])
-                             : stands_for(after, 0, body->arguments[1 + i]);
+        vec_push(plan->arena, results,
+                 is_late ? need(after, 1, yield->operands[i])
+                         : stands_for(after, 0, body->arguments[1 + i]));
     }
+    push_state(plan, results, after->at[0]);
 }
 
-static void write_loop(const Plan *plan, Builder *builder, Value **results)
+static Values write_loop(const Plan *plan, Builder *builder)
 {
-    PlannedLoop iterations = {.plan = plan, .loop = plan->pipeline->loop};
+    PlannedLoop iterations = {
+        .plan = plan, .loop = plan->pipeline->loop, .at = {plan->at, plan->at}};
     Writer before = writer_at(plan, *builder);
+    Values found = {0}, results = {0};
     if (plan->count > 1) write_first(&before, &iterations);
     carry_arguments(&iterations, &before);
-    if (plan->count > 1) carry_to_later_stage(&iterations, &before);
-    carry_stages(&iterations, builder);
+    if (plan->count > 1) {
+        carry_to_later_stage(&iterations, &before);
+        iterations.at[0] = multi_buffer_advance(plan->pipeline, builder, plan->at);
+    }
     Op *loop = build_loop(&iterations, builder);
     Writer after = writer_at(plan, *builder);
-    Value **found = arena_new_array(plan->arena, Value *, loop->result_count + 1);
-    for (int i = 0; i < loop->result_count; i++) found[i] = &loop->results[i];
-    know_found(&after, &iterations, found);
-    find_results(&after, &iterations, results);
-    results[iterations.loop->result_count] = after.stage[0];
-    results[iterations.loop->result_count + 1] = after.parity[0];
+    for (int i = 0; i < loop->result_count; i++) vec_push(plan->arena, &found, &loop->results[i]);
+    know_found(&after, &iterations, found.data);
+    find_results(&after, &iterations, &results);
+    return results;
 }
 
 /* ---- whether there are iterations ---- */
 
-static bool always_runs(const Op *loop)
-{
-    FactTable *facts = facts_new(loop->parent->kernel);
-    const bool runs =
-        facts_of(facts, operand(loop, begin)).high < facts_of(facts, operand(loop, end)).low;
-    facts_free(facts);
-    return runs;
-}
-
-/* An `if` whose results are the loop's, and the stage behind it: those of its iterations, or what
+/* An `if` whose results are the loop's, and the state behind it: those of its iterations, or what
  * it begins with. */
-static Op *build_choice(const Plan *plan, Builder *builder)
+static Values write_choice(const Plan *plan, Builder *builder)
 {
     const Op *loop = plan->pipeline->loop;
-    const int count = loop->result_count;
-    const Type **types = arena_new_array(plan->arena, const Type *, count + 2);
-    Value **init = arena_new_array(plan->arena, Value *, count + 2);
-    for (int i = 0; i < count; i++) init[i] = operand_list(loop, init)[i];
-    for (int i = 0; i < 2; i++) init[count + i] = plan->at[i];
-    for (int i = 0; i < count + 2; i++) types[i] = init[i]->type;
+    Values init = {0}, results = {0};
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < loop->result_count; i++)
+        vec_push(plan->arena, &init, operand_list(loop, init)[i]);
+    push_state(plan, &init, plan->at);
+    vec_each (value, &init) vec_push(plan->arena, &types, (*value)->type);
     Value *any = build_cmp(builder, "lt", operand(loop, begin), operand(loop, end));
-    Op *choice = build_op(builder, OP_if, 1, &any, count + 2, types);
-    Builder none = builder_at_end(choice->regions[1], loop->span);
-    build_op(&none, OP_yield, count + 2, init, 0, NULL);
-    return choice;
+    Op *choice = build_op(builder, OP_if, 1, &any, (int)types.count, types.data);
+    Builder some = builder_at_end(choice->regions[0], loop->span),
+            none = builder_at_end(choice->regions[1], loop->span);
+    const Values made = write_loop(plan, &some);
+    build_op(&some, OP_yield, (int)made.count, made.data, 0, NULL);
+    build_op(&none, OP_yield, (int)init.count, init.data, 0, NULL);
+    for (int i = 0; i < choice->result_count; i++)
+        vec_push(plan->arena, &results, &choice->results[i]);
+    return results;
 }
 
 /* Tiles of the body, which both stages of an iteration have. */
@@ -497,24 +483,17 @@ static void move_tiles(Op *loop)
     }
 }
 
-void plan_build(const Plan *plan, Value *end[2])
+PipelineState plan_build(const Plan *plan)
 {
     Op *loop = plan->pipeline->loop;
-    const int count = loop->result_count;
-    Value **results = arena_new_array(plan->arena, Value *, count + 2);
     Builder builder = builder_before(loop);
     move_tiles(loop);
-    if (plan->count == 1 || always_runs(loop)) {
-        write_loop(plan, &builder, results);
-    } else {
-        Op *choice = build_choice(plan, &builder);
-        Builder inside = builder_at_end(choice->regions[0], loop->span);
-        write_loop(plan, &inside, results);
-        build_op(&inside, OP_yield, count + 2, results, 0, NULL);
-        for (int i = 0; i < count + 2; i++) results[i] = &choice->results[i];
-    }
-    for (int i = 0; i < count; i++) value_replace(&loop->results[i], results[i]);
-    for (int i = 0; i < 2; i++) end[i] = results[count + i];
+    const Values results = plan->count == 1 || loop_runs(loop) ? write_loop(plan, &builder)
+                                                               : write_choice(plan, &builder);
+    const PipelineState end = {results.data[loop->result_count],
+                               results.data[loop->result_count + 1]};
+    for (int i = 0; i < loop->result_count; i++) value_replace(&loop->results[i], results.data[i]);
     op_erase(loop);
     multi_buffer_drop_tiles(plan->pipeline);
+    return end;
 }

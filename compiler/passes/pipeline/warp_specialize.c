@@ -46,10 +46,9 @@ static void make_channels(Pipeline *pipeline, Builder *builder)
     }
 }
 
-void build_consumer_wait(Builder *builder, Value *barriers, Value *stage, Value *parity,
-                         bool by_tma)
+void build_consumer_wait(Builder *builder, Value *barriers, PipelineState at, bool by_tma)
 {
-    Value *operands[3] = {barriers, stage, parity};
+    Value *operands[3] = {barriers, at.stage, at.parity};
     Op *take = build_op(builder, OP_consumer_wait, 3, operands, 0, NULL);
     if (by_tma) op_set_int(take, ATTR_tma, 1);
 }
@@ -121,33 +120,33 @@ void multi_buffer_fill(const Pipeline *pipeline, Builder *builder, size_t channe
     if (!begun) build_op(builder, OP_producer_commit, 2, filled, 0, NULL);
 }
 
-Op *multi_buffer_stages_loop(Builder *builder, Value *const operands[5])
+Op *multi_buffer_stages_loop(Builder *builder, Value *const bounds[3], PipelineState first,
+                             PipelineState *at)
 {
+    Value *operands[5] = {bounds[0], bounds[1], bounds[2], first.stage, first.parity};
     Op *loop = loop_build(builder, 5, operands);
     op_set_int(loop, ATTR_unroll, 1);
+    *at = (PipelineState){loop->regions[0]->arguments[1], loop->regions[0]->arguments[2]};
     return loop;
 }
 
 /* To the next stage. */
-static void yield_stage(const Pipeline *pipeline, Builder *builder, const Region *body)
+static void yield_stage(const Pipeline *pipeline, Builder *builder, PipelineState at)
 {
-    Value *next[2];
-    multi_buffer_advance(pipeline, builder, body->arguments[1], body->arguments[2], next);
-    build_op(builder, OP_yield, 2, next, 0, NULL);
+    const PipelineState next = multi_buffer_advance(pipeline, builder, at);
+    build_op(builder, OP_yield, 2, (Value *[]){next.stage, next.parity}, 0, NULL);
 }
 
-/* The producers' loop, with the stage and the parity after its index; `map` gets what it needs. */
-static Op *build_iterations(const Pipeline *pipeline, Builder *builder, const PersistentTile *tile,
-                            Map *map)
+/* The producers' loop; `map` gets what it needs. */
+static Op *build_iterations(const Pipeline *pipeline, Builder *builder, PipelineState first,
+                            PipelineState *at, Map *map)
 {
     const Op *loop = pipeline->loop;
-    Value *operands[5];
+    Value *bounds[3];
     for (int i = 0; i < 3; i++)
-        operands[i] = value_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
+        bounds[i] = value_copy_slice(builder, loop->operands[i], pipeline->pass->launch, map);
     copy_known(pipeline, builder, &pipeline->buffers, map);
-    operands[3] = tile->stage;
-    operands[4] = tile->parity;
-    return multi_buffer_stages_loop(builder, operands);
+    return multi_buffer_stages_loop(builder, bounds, first, at);
 }
 
 static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int parity)
@@ -156,9 +155,9 @@ static PersistentTile begin_tile(const Pipeline *pipeline, Region *group, int pa
                                 : persistent_only(group, parity);
 }
 
-static void build_producer_acquire(Builder *builder, Value *barriers, Value *stage, Value *parity)
+static void build_producer_acquire(Builder *builder, Value *barriers, PipelineState at)
 {
-    build_op(builder, OP_producer_acquire, 3, (Value *[]){barriers, stage, parity}, 0, NULL);
+    build_op(builder, OP_producer_acquire, 3, (Value *[]){barriers, at.stage, at.parity}, 0, NULL);
 }
 
 /* Behind the last tile every stage is claimed once more: the other block gives stages back here,
@@ -166,14 +165,14 @@ static void build_producer_acquire(Builder *builder, Value *barriers, Value *sta
 static void wait_for_other(const Pipeline *pipeline, Op *tiles)
 {
     Builder builder = builder_after(tiles);
-    Value *operands[5] = {
-        build_const(&builder, DTYPE_i32, 0), build_const(&builder, DTYPE_i32, pipeline->stages),
-        build_const(&builder, DTYPE_i32, 1), &tiles->results[0], &tiles->results[1]};
-    Region *body = multi_buffer_stages_loop(&builder, operands)->regions[0];
-    Builder inside = builder_at_end(body, tiles->span);
-    build_producer_acquire(&inside, pipeline->channels.data[0].barriers, body->arguments[1],
-                           body->arguments[2]);
-    yield_stage(pipeline, &inside, body);
+    Value *bounds[3] = {build_const(&builder, DTYPE_i32, 0),
+                        build_const(&builder, DTYPE_i32, pipeline->stages),
+                        build_const(&builder, DTYPE_i32, 1)};
+    PipelineState at = {&tiles->results[0], &tiles->results[1]};
+    Op *loop = multi_buffer_stages_loop(&builder, bounds, at, &at);
+    Builder inside = builder_at_end(loop->regions[0], tiles->span);
+    build_producer_acquire(&inside, pipeline->channels.data[0].barriers, at);
+    yield_stage(pipeline, &inside, at);
 }
 
 /* Of the waves before this one: 0 or 1. */
@@ -216,7 +215,8 @@ static void copy_once(const Pipeline *pipeline, Builder *around, const Persisten
     if (pipeline->persistent) {
         Value *other =
             build2(builder, OP_sub, build_const(builder, DTYPE_i32, 1), wave_parity(builder, tile));
-        build_producer_acquire(builder, once->channels.data[0].barriers, zero, other);
+        build_producer_acquire(builder, once->channels.data[0].barriers,
+                               (PipelineState){zero, other});
     }
     multi_buffer_fill(once, builder, 0, zero, pipeline->pass->launch, map);
 }
@@ -233,18 +233,18 @@ static void build_producers(const Pipeline *pipeline, Region *region)
     persistent_know(pipeline->pass, &tile, &map);
     builder.span = loop->span;
     copy_once(pipeline, &builder, &tile, &map);
-    Op *iterations = build_iterations(pipeline, &builder, &tile, &map);
-    const Region *body = iterations->regions[0];
+    PipelineState at;
+    Op *iterations = build_iterations(pipeline, &builder, tile.at, &at, &map);
+    Region *body = iterations->regions[0];
     map_set(pipeline->pass->arena, &map, loop->regions[0]->arguments[0], body->arguments[0]);
-    Builder inside = builder_at_end(iterations->regions[0], loop->span);
+    Builder inside = builder_at_end(body, loop->span);
     for (size_t c = 0; c < pipeline->channels.count; c++) {
-        build_producer_acquire(&inside, pipeline->channels.data[c].barriers, body->arguments[1],
-                               body->arguments[2]);
-        multi_buffer_fill(pipeline, &inside, c, body->arguments[1], pipeline->pass->launch, &map);
+        build_producer_acquire(&inside, pipeline->channels.data[c].barriers, at);
+        multi_buffer_fill(pipeline, &inside, c, at.stage, pipeline->pass->launch, &map);
     }
-    yield_stage(pipeline, &inside, body);
+    yield_stage(pipeline, &inside, at);
     if (!pipeline->by_tma) build_op(&builder, OP_copy_wait, 0, NULL, 0, NULL);
-    persistent_end(&tile, &iterations->results[0], &iterations->results[1]);
+    persistent_end(&tile, (PipelineState){&iterations->results[0], &iterations->results[1]});
     if (pipeline->cluster) wait_for_other(pipeline, tile.region->parent);
 }
 
@@ -326,18 +326,19 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
 {
     Value *arguments[STAGE_VALUES], *first[STAGE_VALUES];
     Value *barriers = pipeline->channels.data[0].barriers;
-    for (int i = 0; i < STAGE_VALUES; i++) first[i] = tile->stage;
-    first[STAGE_PARITY] = tile->parity;
+    for (int i = 0; i < STAGE_VALUES; i++) first[i] = tile->at.stage;
+    first[STAGE_PARITY] = tile->at.parity;
     multi_buffer_carry(pipeline, first, arguments);
     Builder start = builder_before(pipeline->loop->regions[0]->first);
-    build_consumer_wait(&start, barriers, arguments[STAGE_READ], arguments[STAGE_PARITY],
+    build_consumer_wait(&start, barriers,
+                        (PipelineState){arguments[STAGE_READ], arguments[STAGE_PARITY]},
                         pipeline->by_tma);
     multi_buffer_move_uses(pipeline, arguments);
     Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
     release_stage(pipeline, barriers, arguments);
     if (wait && pipeline->reuses_stages) release_last(pipeline, barriers, wait);
     Value *results = &pipeline->loop->results[pipeline->loop->result_count - STAGE_VALUES];
-    persistent_end(tile, &results[STAGE_READ], &results[STAGE_PARITY]);
+    persistent_end(tile, (PipelineState){&results[STAGE_READ], &results[STAGE_PARITY]});
     if (pipeline->by_tma) divide_early(pipeline); /* others need their registers */
 }
 
@@ -376,7 +377,8 @@ static void wait_for_once(const Pipeline *pipeline, const PersistentTile *tile, 
     if (!once) return;
     Value *zero = build_const(&builder, DTYPE_i32, 0), *parity = wave_parity(&builder, tile);
     Builder inside = where(&builder, condition_of_once(pipeline));
-    build_consumer_wait(&inside, once->channels.data[0].barriers, zero, parity, true);
+    build_consumer_wait(&inside, once->channels.data[0].barriers, (PipelineState){zero, parity},
+                        true);
     vec_each (buffer, &once->buffers) {
         Value *stage = multi_buffer_stage(once, &builder, buffer, zero);
         op_erase(buffer->copy);
@@ -396,14 +398,12 @@ static void release_once(const Pipeline *pipeline, Op *before)
 
 static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const PersistentTile *tile)
 {
-    Value *end[2];
-    plan->at[0] = tile->stage;
-    plan->at[1] = tile->parity;
+    plan->at = tile->at;
     wait_for_once(pipeline, tile, pipeline->loop);
     Op *after = pipeline->loop->next;
-    plan_build(plan, end);
+    const PipelineState end = plan_build(plan);
     release_once(pipeline, after);
-    persistent_end(tile, end[0], end[1]);
+    persistent_end(tile, end);
 }
 
 static void set_launch(const Pipeline *pipeline, Op *launch)
