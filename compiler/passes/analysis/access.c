@@ -131,7 +131,7 @@ Op *op_unswapped(Op *op, bool *swapped)
     return op;
 }
 
-bool shared_is_used(const Op *op, const Op *alloc)
+bool shared_is_used(const Op *op, const void *alloc)
 {
     for (int i = 0; i < op->operand_count; i++)
         if (op->operands[i]->type->kind == TYPE_SHARED && shared_root(op->operands[i]) == alloc)

@@ -84,7 +84,7 @@ Ldmatrix access_matrices(const Target *target, TargetFeature feature, const Layo
                          const Value *tile);
 /* Whether the tile, or a part of it, is an operand of the op; and whether an op that has such
  * operands does no more with them than to read them or to name parts of them. */
-bool shared_is_used(const Op *op, const Op *alloc);
+bool shared_is_used(const Op *op, const void *alloc);
 bool shared_is_only_read(const Op *op);
 /* Whether the tile, or part of one, is but read, and as a whole. */
 bool shared_is_loaded_alone(const Value *tile);

@@ -27,6 +27,7 @@ typedef struct Channel {
     int64_t bytes;  /* of a stage of each */
     int stage;      /* the plan's, of the first op that reads it */
     int last_stage; /* and of the last one */
+    int reads;      /* in that one: steps, for each of their multi-buffers */
 } Channel;
 
 /* Which stage comes next, and the parity of its lap: CUTLASS's PipelineState. Groups of copies,

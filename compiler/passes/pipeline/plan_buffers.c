@@ -11,17 +11,12 @@
 
 /* ---- what uses a tile ---- */
 
-static bool uses_tile(const Op *op, const void *alloc)
-{
-    return shared_is_used(op, alloc);
-}
-
 /* The loop with stages that is nearest around the op; NULL: there is none. */
 static Op *pipelined_around(const Op *op)
 {
-    for (const Region *at = op->parent; at && at->parent; at = at->parent->parent)
-        if (at->parent->code == OP_for && op_int(at->parent, ATTR_stages, 0) > 0) return at->parent;
-    return NULL;
+    Op *loop = op_enclosing(op, OP_for);
+    while (loop && op_int(loop, ATTR_stages, 0) <= 0) loop = op_enclosing(loop, OP_for);
+    return loop;
 }
 
 /* In every round the tile is copied whole before anything else is done with it. */
@@ -57,14 +52,6 @@ static const char *fault_of_tile(const Pipeline *pipeline, const MultiBuffer *bu
     if (tile->rank == TYPE_RANK) return "the tile has as many dimensions as one may have";
     return type_elements(tile) > TILE_LIMIT / pipeline->stages
                ? "so many of these tiles are more than one tile may hold"
-               : NULL;
-}
-
-static const char *fault_of_source(const Pipeline *pipeline, const MultiBuffer *buffer)
-{
-    return !buffer->gather &&
-                   copy_source_finds(buffer->copy, is_unforeseen, (Pipeline *)(uintptr_t)pipeline)
-               ? "where it copies from is not known before the iteration"
                : NULL;
 }
 
@@ -168,11 +155,12 @@ static void consider(Pipeline *pipeline, Op *op)
     Op *alloc = operand(op, tile)->op;
     MultiBuffer buffer = {.copy = op,
                           .alloc = alloc,
-                          .uses = region_list(pass->arena, pass->launch, uses_tile, alloc),
+                          .uses = region_list(pass->arena, pass->launch, shared_is_used, alloc),
                           .gather = gather,
                           .is_plain = operand(op, tile)->type->rank == 1};
     const char *fault = fault_of_tile(pipeline, &buffer);
-    if (!fault) fault = fault_of_source(pipeline, &buffer);
+    if (!fault && !gather && copy_source_finds(op, is_unforeseen, pipeline))
+        fault = "where it copies from is not known before the iteration";
     if (!fault) fault = fault_in_loop(pipeline, &buffer);
     if (!fault) fault = fault_outside(pipeline, &buffer);
     if (!fault && !(gather && buffer.is_shared))

@@ -29,8 +29,8 @@ typedef struct Writer {
     Map made[PLAN_STAGES];         /* a value of the text -> what it is, in the stage */
     Map waited;                    /* sums in flight -> those that were waited for */
     PipelineState at[PLAN_STAGES]; /* that the stage reads */
-    Map filled, released;          /* channels: waited for already; given back */
-    Map read;                      /* steps that are done with what they read */
+    Map filled;                    /* channels: waited for already */
+    Map read;                      /* and how often they were read in their last stage */
     VEC(Flight) flights;
     enum { NOT_IN_ORDER, IN_ORDER, DONE_IN_ORDER } pingpong; /* this iteration */
 } Writer;
@@ -81,36 +81,21 @@ static void wait_for_stages(Writer *writer, int stage, const Op *op)
                  multi_buffer_stage(pipeline, &writer->builder, buffer, writer->at[stage].stage));
 }
 
-static bool reads_channel(const Writer *writer, const Op *dot, const Channel *channel)
-{
-    const Pipeline *pipeline = writer->plan->pipeline;
-    vec_each (buffer, &pipeline->buffers)
-        if (channel_of(writer, buffer) == channel && plan_reads(dot, buffer->alloc)) return true;
-    return false;
-}
-
-/* All steps of its last stage that read it are done. */
-static bool is_done_with(const Writer *writer, const Channel *channel)
-{
-    vec_each (step, &writer->plan->steps)
-        if (plan_stage(writer->plan, *step) == channel->last_stage &&
-            reads_channel(writer, *step, channel) && !map_has(&writer->read, *step))
-            return false;
-    return true;
-}
-
+/* The step is done with what it reads: of some it is the last one. */
 static void release_stages(Writer *writer, const Op *op)
 {
     const Pipeline *pipeline = writer->plan->pipeline;
-    map_add(arena_of(writer), &writer->read, op);
+    const int stage = plan_stage(writer->plan, op);
     vec_each (channel, &pipeline->channels) {
-        if (!reads_channel(writer, op, channel) || !is_done_with(writer, channel) ||
-            map_has(&writer->released, channel))
-            continue;
-        map_add(arena_of(writer), &writer->released, channel);
-        build_consumer_release(pipeline, &writer->builder, channel->barriers,
-                               writer->at[channel->last_stage].stage,
-                               build_const(&writer->builder, DTYPE_b1, 1));
+        intptr_t reads = map_number(&writer->read, channel, 0), before = reads;
+        vec_each (buffer, &pipeline->buffers)
+            reads += channel_of(writer, buffer) == channel && plan_reads(op, buffer->alloc);
+        if (stage != channel->last_stage || reads == before) continue;
+        map_set_number(arena_of(writer), &writer->read, channel, reads);
+        if (reads == channel->reads)
+            build_consumer_release(pipeline, &writer->builder, channel->barriers,
+                                   writer->at[stage].stage,
+                                   build_const(&writer->builder, DTYPE_b1, 1));
     }
 }
 
@@ -167,9 +152,13 @@ static Flight *flight_of(const Writer *writer, const Value *sums)
 
 /* ---- values ---- */
 
+/* What the loop's next iteration begins with may be what a later stage makes before it. */
 static Value *stands_for(const Writer *writer, int stage, const Value *value)
 {
     Value *made = map_get(&writer->made[stage], value);
+    if (!made && stage == 0 && value->region == text_body(writer) && value->index > 0)
+        made =
+            map_get(&writer->made[1], region_terminator(value->region)->operands[value->index - 1]);
     for (Value *next; made && (next = map_get(&writer->waited, made)) != NULL;) made = next;
     return made;
 }
@@ -206,16 +195,6 @@ static Value *need(Writer *writer, int stage, Value *value)
 }
 
 /* ---- steps ---- */
-
-/* What the loop's next iteration begins with, where a later stage makes it. */
-static void know_carried(Writer *writer, int stage, const Op *op)
-{
-    const Op *yield = region_terminator(text_body(writer));
-    for (int i = 0; stage > 0 && i < yield->operand_count; i++)
-        if (yield->operands[i]->op == op)
-            know(writer, 0, text_body(writer)->arguments[1 + i],
-                 map_get(&writer->made[stage], yield->operands[i]));
-}
 
 /* What is named in shared memory, or loaded for a product, is made right before who reads it: the
  * tensor core reads operands in their place, and other steps may have made them of another stage.
@@ -278,7 +257,6 @@ static void write_step(Writer *writer, int stage, const Op *op)
     } else {
         release_stages(writer, op);
     }
-    know_carried(writer, stage, op);
 }
 
 /* The steps of one stage, or with -1 of all. */

@@ -28,26 +28,24 @@ static bool prepares(const Op *op)
     return op_has(op, ELEM) && op->results[0].type->kind == TYPE_TILE;
 }
 
-/* The buffer's store, if it is gathered. */
 static bool stores_gathered(const Pipeline *pipeline, const Op *op)
 {
-    vec_each (buffer, &pipeline->buffers)
-        if (buffer->gather && buffer->copy == op) return true;
-    return false;
+    return op->code == OP_shared_store && multi_buffer_has(pipeline, op);
 }
 
-/* Ops of the body that make what is gathered to stages, or where that is, and nothing else. */
-static Map note_gathering(const Pipeline *pipeline)
+static ValueAnswer goes_elsewhere(const Value *value, const Op *user, void *context)
 {
-    Map gathering = {0};
-    if (!multi_buffer_gathers(pipeline)) return gathering;
-    for (Op *op = pipeline->loop->regions[0]->last; op; op = op->previous) {
-        bool is = op->result_count == 1 && op->results[0].use_count > 0;
-        for (const OpUse *use = is ? op->results[0].uses : NULL; use && is; use = use->next)
-            is = map_has(&gathering, use->op);
-        if (is || stores_gathered(pipeline, op)) map_add(pipeline->pass->arena, &gathering, op);
-    }
-    return gathering;
+    (void)value;
+    if (stores_gathered(context, user)) return VALUE_ENOUGH;
+    return user->result_count == 1 ? VALUE_RESULTS : VALUE_FOUND;
+}
+
+/* It makes what is gathered to stages, or where that is, and nothing else. */
+static bool gathers(const Pipeline *pipeline, const Op *op)
+{
+    return stores_gathered(pipeline, op) ||
+           (op->result_count == 1 && op->results[0].use_count > 0 &&
+            !value_finds_use(op->results, goes_elsewhere, (Pipeline *)(uintptr_t)pipeline));
 }
 
 /* The only dot of a body that does nothing else with tiles but to prepare operands, element by
@@ -56,9 +54,8 @@ static Map note_gathering(const Pipeline *pipeline)
 static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
 {
     Op *dot = NULL;
-    const Map gathering = note_gathering(pipeline);
     for (Op *op = pipeline->loop->regions[0]->first; op; op = op_next(op)) {
-        if (map_has(&gathering, op)) continue;
+        if (gathers(pipeline, op)) continue;
         const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
         if (op->region_count) return NULL;
         if (op->code == OP_copy) {
@@ -102,12 +99,6 @@ static Op *stages_dot(const Pipeline *pipeline)
                    reads_buffers(pipeline, operand(dot, b))
                ? dot
                : NULL;
-}
-
-static bool is_for_wgmma(const Pipeline *pipeline, const Op *dot)
-{
-    return dot && wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) &&
-           type_elements(dot->results[0].type) <= (int64_t)COST_SPLIT_SUMS * op_threads(dot).count;
 }
 
 /* Whether k goes along the tile's rows. */
@@ -172,9 +163,14 @@ static int half_of(FactTable *facts, Op *copy)
 static const char *fault_of_pairs(const Pipeline *pipeline, const Op *dot)
 {
     int64_t saved = 0; /* what a block need not copy of all that it reads */
-    vec_each (buffer, &pipeline->buffers)
+    for (int i = 0; i < 3; i++)
+        if (value_finds(pipeline->loop->operands[i], is_x, NULL)) /* one would wait for the other */
+            return "they have not the same iterations to do";
+    vec_each (buffer, &pipeline->buffers) {
+        buffer->half = half_of(analysis_ranges(pipeline->pass->context), buffer->copy);
         if (buffer->half >= 0)
             saved += type_bytes(buffer->alloc->results[0].type) / COST_CLUSTER_BLOCKS;
+    }
     if (!saved)
         return "rows begin at lines of the cache, which both find there, or neighbours need others";
     return type_elements(dot->results[0].type) >= COST_CLUSTER_SUMS ||
@@ -185,17 +181,12 @@ static const char *fault_of_pairs(const Pipeline *pipeline, const Op *dot)
 
 static void find_pairs(Pipeline *pipeline, const Op *dot)
 {
-    FactTable *facts = analysis_ranges(pipeline->pass->context);
-    const bool may = pipeline->persistent && target_has(pipeline->pass->target, HAS_MULTICAST);
-    bool same = may; /* iterations: what one begins the other waits for */
-    for (int i = 0; i < 3; i++)
-        same = same && !value_finds(pipeline->loop->operands[i], is_x, NULL);
-    vec_each (buffer, &pipeline->buffers) buffer->half = same ? half_of(facts, buffer->copy) : -1;
-    const char *fault =
-        may && !same ? "they have not the same iterations to do" : fault_of_pairs(pipeline, dot);
-    if (may && fault)
+    if (!pipeline->persistent || !target_has(pipeline->pass->target, HAS_MULTICAST)) return;
+    const char *fault = fault_of_pairs(pipeline, dot);
+    if (fault)
         pipeline_remark(pipeline, "a loop whose blocks copy each for themselves: %s", fault);
-    pipeline->cluster = fault ? 0 : COST_CLUSTER_BLOCKS;
+    else
+        pipeline->cluster = COST_CLUSTER_BLOCKS;
 }
 
 /* ---- loops of several products, or of other work ---- */
@@ -374,7 +365,11 @@ static Filling filling_of(Pipeline *pipeline, Plan *plan)
 {
     if (pipeline->stages == 1) /* copies of one are not ahead, but may be other warps' work */
         return plan_products(pipeline, plan) ? FILLED_BY_PLAN : FILLED_BY_NOBODY;
-    Op *any = stages_dot(pipeline), *dot = is_for_wgmma(pipeline, any) ? any : NULL;
+    Op *any = stages_dot(pipeline), *dot = any;
+    if (dot &&
+        (!wgmma_can(pipeline->pass->kernel, pipeline->pass->target, dot) ||
+         type_elements(dot->results[0].type) > (int64_t)COST_SPLIT_SUMS * op_threads(dot).count))
+        dot = NULL;
     const bool splits = dot && plan_wgmma(pipeline, dot);
     if (splits) return FILLED_BY_PRODUCERS;
     if (!any && !multi_buffer_gathers(pipeline) && plan_products(pipeline, plan))

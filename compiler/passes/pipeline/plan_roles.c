@@ -61,15 +61,13 @@ static bool are_known(const Pipeline *pipeline)
  * there; `copies`: there may be copies to shared memory. */
 static bool starts_freely(const Pipeline *pipeline, bool copies)
 {
-    const Op *first = pipeline->loop;
-    while (first->parent != pipeline->pass->launch) first = first->parent->parent;
-    for (const Op *op = first->previous; op; op = op->previous) {
-        const bool writes = op_has(op, WRITES);
-        if (op->region_count || (writes && op->code != OP_shared_alloc && op->code != OP_assume &&
-                                 op->code != OP_shared_store && op->code != OP_anchor &&
-                                 op->code != OP_sync && !(copies && op->code == OP_copy)))
+    const Op *op = region_find_ancestor(pipeline->pass->launch, pipeline->loop)->previous;
+    for (; op; op = op->previous)
+        if (op->region_count ||
+            (op_has(op, WRITES) && op->code != OP_shared_alloc && op->code != OP_assume &&
+             op->code != OP_shared_store && op->code != OP_anchor && op->code != OP_sync &&
+             !(copies && op->code == OP_copy)))
             return false;
-    }
     return true;
 }
 
@@ -271,12 +269,11 @@ static int64_t bytes_beside(const Pipeline *pipeline, int buffers)
     return bytes;
 }
 
-static void mark_stores(const Pipeline *pipeline, int buffers)
+/* So many stages, and buffers of stores, have room in a block. */
+static bool fits(const Pipeline *pipeline, int stages, int buffers)
 {
-    region_each_of (op, pipeline->pass->launch, OP_store) {
-        const int64_t parts = parts_of_store(pipeline, op);
-        if (parts) op_set_int(op, ATTR_tma, lesser_of(parts, buffers));
-    }
+    return stages * multi_buffer_bytes(pipeline) + bytes_beside(pipeline, buffers) <=
+           pipeline->pass->target->shared_bytes;
 }
 
 /* A multiprocessor has room for a second block beside what stores take, if it has without that. */
@@ -296,12 +293,10 @@ static bool keeps_blocks(const Pipeline *pipeline, int buffers)
  * of a second block. */
 static int buffers_of_stores(const Pipeline *pipeline, int stages)
 {
-    const int64_t most =
-        pipeline->pass->target->shared_bytes - stages * multi_buffer_bytes(pipeline);
     int buffers = COST_STORE_BUFFERS;
     while (buffers > 1 && !keeps_blocks(pipeline, buffers)) buffers--;
     while (is_alone(pipeline) && buffers < COST_STORE_BUFFERS_ALONE &&
-           bytes_beside(pipeline, buffers + 1) <= most)
+           fits(pipeline, stages, buffers + 1))
         buffers++;
     return buffers;
 }
@@ -311,11 +306,13 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
 static bool has_room_for_stores(Pipeline *pipeline)
 {
     int stages = pipeline->stages;
-    const int64_t most =
-        pipeline->pass->target->shared_bytes - bytes_beside(pipeline, COST_STORE_BUFFERS);
-    while (stages > COST_STAGES_ENOUGH && stages * multi_buffer_bytes(pipeline) > most) stages--;
-    if (stages * multi_buffer_bytes(pipeline) > most) return false;
-    mark_stores(pipeline, buffers_of_stores(pipeline, stages));
+    while (stages > COST_STAGES_ENOUGH && !fits(pipeline, stages, COST_STORE_BUFFERS)) stages--;
+    if (!fits(pipeline, stages, COST_STORE_BUFFERS)) return false;
+    const int buffers = buffers_of_stores(pipeline, stages);
+    region_each_of (op, pipeline->pass->launch, OP_store) {
+        const int64_t parts = parts_of_store(pipeline, op);
+        if (parts) op_set_int(op, ATTR_tma, lesser_of(parts, buffers));
+    }
     if (stages < pipeline->stages)
         pipeline_remark(pipeline,
                         "%d stages in place of %d: what ends a block has no room beside more",
@@ -388,9 +385,7 @@ static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
  * What a loop by plan ends with is stored by threads. */
 static bool has_room(Pipeline *pipeline, bool by_plan)
 {
-    return by_plan ? bytes_beside(pipeline, 0) + bytes_of_stages(pipeline) <=
-                         pipeline->pass->target->shared_bytes
-                   : has_room_for_stores(pipeline);
+    return by_plan ? fits(pipeline, pipeline->stages, 0) : has_room_for_stores(pipeline);
 }
 
 const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
