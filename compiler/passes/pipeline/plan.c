@@ -593,13 +593,15 @@ static bool has_spare_stage(Plan *plan)
 static const char *choose_stages(Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
-    const int asked = pipeline->stages;
+    const int asked = pipeline->stages, stages = has_spare_stage(plan) ? PLAN_STAGES : asked;
     const int64_t needed = words_needed(plan, plan->count);
-    if (has_spare_stage(plan)) pipeline->stages = PLAN_STAGES;
+    pipeline->stages = stages;
     if (plan->count > 1) plan->fault = fault_of_stages(plan, needed);
-    if (!plan->fault) plan_remark_stages(pipeline, asked);
-    if (!plan->fault) return plan->count > 1 ? NULL : share_registers(pipeline, needed);
     pipeline->stages = asked;
+    if (!plan->fault) {
+        plan_take_stages(pipeline, stages, STAGES_OF_ONE_BLOCK);
+        return plan->count > 1 ? NULL : share_registers(pipeline, needed);
+    }
     plan->count = 1;
     return share_registers(pipeline, words_needed(plan, 1));
 }

@@ -10,8 +10,9 @@
 void plan_find_buffers(Pipeline *pipeline);
 void plan_fit_stages(Pipeline *pipeline); /* no more than a block has the memory for */
 bool plan_has_stages(const Pipeline *pipeline, int stages);
-/* Says so, if there are more than the text asks for. */
-void plan_remark_stages(const Pipeline *pipeline, int asked);
+/* So many in place of those that the text asks for, which is said, with the reason. */
+void plan_take_stages(Pipeline *pipeline, int stages, const char *why);
+#define STAGES_OF_ONE_BLOCK "a multiprocessor runs one block at a time, which has the memory"
 /* Whether the copy is one of those that are ahead. */
 bool multi_buffer_has(const Pipeline *pipeline, const Op *copy);
 /* TMA can do the copy, or all of an iteration's copies, to stages that are laid out so. */

@@ -220,14 +220,11 @@ void plan_fit_stages(Pipeline *pipeline)
                         pipeline->stages, asked, (long long)pipeline->pass->target->shared_bytes);
 }
 
-void plan_remark_stages(const Pipeline *pipeline, int asked)
+void plan_take_stages(Pipeline *pipeline, int stages, const char *why)
 {
-    if (pipeline->stages > asked)
-        pipeline_remark(
-            pipeline,
-            "%d stages in place of %d: a multiprocessor runs one block at a time, which "
-            "has the memory",
-            pipeline->stages, asked);
+    if (stages != pipeline->stages)
+        pipeline_remark(pipeline, "%d stages in place of %d: %s", stages, pipeline->stages, why);
+    pipeline->stages = stages;
 }
 
 const MultiBuffer *multi_buffer_of(const Pipeline *pipeline, const Op *alloc)

@@ -304,27 +304,22 @@ static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool s
                : "it takes 4 stages, or 3 where producers fill them and it is long enough";
 }
 
-/* One stage is read by the product in flight, one by that before it, and one is given back; the
- * others hide a copy's latency. */
-static int stages_for_latency(const Pipeline *pipeline, const Op *dot)
-{
-    enum { IN_USE = 3 };
-    const Target *target = pipeline->pass->target;
-    const int64_t cycles = plan_product_cycles(target, dot);
-    return IN_USE + (int)((cost_latency(target, UNIT_TMA) + cycles - 1) / cycles);
-}
-
 /* A block that has a multiprocessor to itself, by its registers, has memory for more stages than
- * the text asks for nothing; but for what the author's own loop around this one keeps there.
+ * the text asks for nothing; but for what the author's own loop around this one keeps there. One
+ * stage is read by the product in flight, one by that before it, and one is given back; the others
+ * hide a copy's latency.
  * 128x256 sums by steps of 32 on an H200: 0.77 of cuBLAS with 3 stages, 0.97 to 0.99 with 4, 1.00
  * with 5 and 6; by steps of 64 0.84 with 2, 1.01 with 3 and 4. */
 static void add_stages(Pipeline *pipeline, const Op *dot)
 {
-    const int asked = pipeline->stages, wanted = stages_for_latency(pipeline, dot);
+    enum { IN_USE = 3 };
+    const Target *target = pipeline->pass->target;
+    const int64_t cycles = plan_product_cycles(target, dot),
+                  wanted = IN_USE + (cost_latency(target, UNIT_TMA) + cycles - 1) / cycles;
+    int stages = pipeline->stages;
     if (pipeline->nested || !is_alone_by_registers(pipeline, dot)) return;
-    while (pipeline->stages < wanted && plan_has_stages(pipeline, pipeline->stages + 1))
-        pipeline->stages++;
-    plan_remark_stages(pipeline, asked);
+    while (stages < wanted && plan_has_stages(pipeline, stages + 1)) stages++;
+    plan_take_stages(pipeline, stages, STAGES_OF_ONE_BLOCK);
 }
 
 /* A product by wgmma: who fills the stages, and whether it is left in flight. */

@@ -73,36 +73,23 @@ static bool starts_freely(const Pipeline *pipeline, bool copies)
 
 /* ---- loops around the loop ---- */
 
-static bool may_write_copied(const Pipeline *pipeline)
-{
-    vec_each (buffer, &pipeline->buffers)
-        if (written_has(&pipeline->pass->written, operand(buffer->copy, view))) return true;
-    return false;
-}
-
-static const char *fault_of_level(const Pipeline *pipeline, const Op *op)
-{
-    Agreement *agreement = analysis_uniformity(pipeline->pass->context);
-    if (op->code != OP_for && op->code != OP_if) return "the loop is within a `while`";
-    const int count = op->code == OP_for ? 3 : 1;
-    for (int i = 0; i < count; i++)
-        if (threads_differ(agreement, op->operands[i], op_threads(pipeline->loop)) ||
-            !is_known(pipeline, op->operands[i]))
-            return "threads may not agree on what the loop is within";
-    return NULL;
-}
-
 static const char *fault_of_nest(const Pipeline *pipeline)
 {
+    const Pass *pass = pipeline->pass;
+    Agreement *agreement = analysis_uniformity(pass->context);
     if (!pipeline->by_tma) return "the loop is within another one, or a branch";
-    for (const Region *at = pipeline->loop->parent; at != pipeline->pass->launch;
-         at = at->parent->parent) {
-        const char *fault = fault_of_level(pipeline, at->parent);
-        if (fault) return fault;
+    for (const Op *op = pipeline->loop->parent->parent; op != pass->launch->parent;
+         op = op->parent->parent) {
+        if (op->code != OP_for && op->code != OP_if) return "the loop is within a `while`";
+        for (int i = 0; i < (op->code == OP_for ? 3 : 1); i++)
+            if (threads_differ(agreement, op->operands[i], op_threads(pipeline->loop)) ||
+                !is_known(pipeline, op->operands[i]))
+                return "threads may not agree on what the loop is within";
     }
-    return may_write_copied(pipeline)
-               ? "memory that it copies may be written between one time and the next"
-               : NULL;
+    vec_each (buffer, &pipeline->buffers)
+        if (written_has(&pass->written, operand(buffer->copy, view)))
+            return "memory that it copies may be written between one time and the next";
+    return NULL;
 }
 
 /* ---- registers ---- */
@@ -313,20 +300,8 @@ static bool has_room_for_stores(Pipeline *pipeline)
         const int64_t parts = parts_of_store(pipeline, op);
         if (parts) op_set_int(op, ATTR_tma, lesser_of(parts, buffers));
     }
-    if (stages < pipeline->stages)
-        pipeline_remark(pipeline,
-                        "%d stages in place of %d: what ends a block has no room beside more",
-                        stages, pipeline->stages);
-    pipeline->stages = stages;
+    plan_take_stages(pipeline, stages, "what ends a block has no room beside more");
     return true;
-}
-
-/* As many blocks have room if what a block's end takes is not that of stages. */
-static bool is_room_beside(const Pipeline *pipeline)
-{
-    const int64_t all = pipeline->pass->target->shared_bytes, stages = bytes_of_stages(pipeline);
-    const int buffers = pipeline->filling == FILLED_BY_PLAN ? 0 : COST_STORE_BUFFERS;
-    return all / stages == all / (stages + bytes_beside(pipeline, buffers));
 }
 
 /* Blocks find the grid's extents themselves, and do not see keys. */
@@ -371,16 +346,6 @@ const char *fault_of_fill(const Pipeline *pipeline)
     return pipeline->by_tma ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
 }
 
-/* Whether a producer is worth what it takes; NULL: it is. */
-static const char *fault_of_producer(const Pipeline *pipeline, const Op *dot)
-{
-    if (pipeline->by_tma)
-        return costs_nothing(pipeline, dot)
-                   ? NULL
-                   : "a producer warp's registers would cost a block on each multiprocessor";
-    return is_alone(pipeline) ? NULL : "another block on the multiprocessor covers for this one";
-}
-
 /* Beside the multi-buffers, which are in use from tile to tile, all else that is shared has room.
  * What a loop by plan ends with is stored by threads. */
 static bool has_room(Pipeline *pipeline, bool by_plan)
@@ -393,8 +358,11 @@ const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
     pipeline->by_tma = are_by_tma(pipeline);
     if (!dot && !pipeline->by_tma) return "not all copies are TMA loads";
     const char *fault = fault_of_place(pipeline, true);
-    if (!fault && dot) fault = fault_of_producer(pipeline, dot);
     if (fault) return fault;
+    if (dot && pipeline->by_tma && !costs_nothing(pipeline, dot))
+        return "a producer warp's registers would cost a block on each multiprocessor";
+    if (!pipeline->by_tma && !is_alone(pipeline))
+        return "another block on the multiprocessor covers for this one";
     if (pipeline->consumers + producers_of(pipeline) > COST_SPLIT_THREADS)
         return "a block may not have so many threads";
     if (!dot && pipeline->consumers % WARPGROUP_SIZE) return "a block has no whole warpgroups";
@@ -445,15 +413,6 @@ static bool begins_with_enough(const Pipeline *pipeline)
                largest_sums(pipeline) + COST_OTHER_REGISTERS;
 }
 
-/* Two blocks of consumers and of a warpgroup that gives its registers away; more would have too
- * few. */
-static bool fits_with_warpgroup(const Pipeline *pipeline, int64_t needed, int64_t beside)
-{
-    const int blocks = pipeline->blocks;
-    return blocks == 2 && begins_with_enough(pipeline) && needed <= needed_at_most(pipeline) &&
-           blocks_per_sm(pipeline, SETMAXNREG_LEAST, WARPGROUP_SIZE / WARP_SIZE, beside) >= blocks;
-}
-
 /* Whether threads read global memory in the loop, which other blocks cover for. */
 static bool loads_itself(const Op *loop)
 {
@@ -499,7 +458,11 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
     }
     const int left = blocks_per_sm(pipeline, needed, 1, beside);
     if (left >= lesser_of(blocks, plan_most_blocks(pipeline))) return NULL;
-    pipeline->sets_maxnreg = fits_with_warpgroup(pipeline, needed, beside);
+    /* a warpgroup that gives its registers away, beside consumers; of more blocks than two each
+     * would have too few */
+    pipeline->sets_maxnreg =
+        blocks == 2 && begins_with_enough(pipeline) && needed <= needed_at_most(pipeline) &&
+        blocks_per_sm(pipeline, SETMAXNREG_LEAST, WARPGROUP_SIZE / WARP_SIZE, beside) >= 2;
     return pipeline->sets_maxnreg || does_with_fewer(pipeline, left)
                ? NULL
                : "a producer warp's registers would cost a block on each multiprocessor";
@@ -514,25 +477,19 @@ int64_t registers_left(const Pipeline *pipeline)
                            pipeline->pass->target->registers_per_thread);
 }
 
-/* So many tiles of each length that the L2 cache holds what they read. */
-static int group_of(const Pipeline *pipeline)
-{
-    const int64_t trips = most_trips(pipeline);
-    const int64_t bytes = multi_buffer_bytes(pipeline) * (trips ? trips : COST_LONG_LOOP);
-    return (int)larger_of(COST_L2_BYTES / bytes, 1);
-}
-
 /* Tiles of one length, or that get shorter along one index, and are short: of long ones blocks
  * would have more to do than others at the end, where the machine gives the next tile to who is
  * done. Of the shortest that is little, whatever their order. */
 static bool has_order(Pipeline *pipeline, int64_t cycles)
 {
-    const int64_t trips = most_trips(pipeline), longest = trips ? trips * cycles : INT64_MAX;
+    const int64_t trips = most_trips(pipeline), longest = trips ? trips * cycles : INT64_MAX,
+                  bytes = multi_buffer_bytes(pipeline) * (trips ? trips : COST_LONG_LOOP);
+    const int group = (int)larger_of(COST_L2_BYTES / bytes, 1); /* whose tiles L2 holds */
     bool steady = true, ordered = true;
     for (int dim = 0; dim < 3; dim++) {
         const Trend trend = block_trend_of_trips(pipeline->loop, dim);
         if (trend == TREND_FALLS && steady && longest <= COST_UNEVEN_CYCLES)
-            pipeline->raster = (PersistentRaster){.dim = dim, .group = group_of(pipeline)};
+            pipeline->raster = (PersistentRaster){.dim = dim, .group = group};
         else if (trend != TREND_STEADY)
             ordered = false;
         steady = steady && trend == TREND_STEADY;
@@ -565,5 +522,9 @@ void plan_groups(Pipeline *pipeline)
     pipeline->registers = pipeline->sets_maxnreg ? consumer_registers(pipeline) : 0;
     if (!pipeline->sets_maxnreg && can_set_maxnreg(pipeline))
         pipeline->pass->kernel->uses |= MAY_ADD_WARP;
-    pipeline->consumers_first = pipeline->persistent || is_room_beside(pipeline);
+    /* or as many blocks have room if what a block's end takes is not that of stages */
+    const int64_t all = pipeline->pass->target->shared_bytes, stages = bytes_of_stages(pipeline);
+    const int buffers = pipeline->filling == FILLED_BY_PLAN ? 0 : COST_STORE_BUFFERS;
+    pipeline->consumers_first =
+        pipeline->persistent || all / stages == all / (stages + bytes_beside(pipeline, buffers));
 }
