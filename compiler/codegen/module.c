@@ -1,6 +1,7 @@
 /* module.c: what all code generators do to LLVM's modules and functions; what an image says of a
  * launch. It knows none of them. */
 #include "codegen/llvm.h"
+#include "ir/group.h"
 
 #include <string.h>
 
@@ -172,19 +173,9 @@ int entry_blocks(const ImageEntry *entry)
     return entry->cluster[0] * entry->cluster[1] * entry->cluster[2];
 }
 
-static int64_t blocks_of_grid(const Op *launch)
-{
-    int64_t blocks = 1, extent;
-    for (int d = 0; d < 3; d++)
-        if (!value_constant(launch->operands[d], &extent) ||
-            __builtin_mul_overflow(blocks, extent, &blocks))
-            return 0;
-    return blocks;
-}
-
 void entry_set_launch_kind(ImageEntry *entry, const Op *launch)
 {
-    entry->grid = blocks_of_grid(launch);
+    entry->grid = launch_blocks(launch);
     const Attr *cluster = op_attr(launch, ATTR_cluster);
     const Attr *merged = op_attr(launch, ATTR_merged);
     for (int i = 0; i < 2; i++) entry->merged[i] = merged ? (int)merged->integers[i] : 0;

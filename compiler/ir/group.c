@@ -19,6 +19,16 @@ int64_t launch_cluster(const Op *launch)
     return blocks;
 }
 
+int64_t launch_blocks(const Op *launch)
+{
+    int64_t blocks = 1, extent;
+    for (int d = 0; d < 3; d++)
+        if (!value_constant(launch->operands[d], &extent) ||
+            __builtin_mul_overflow(blocks, extent, &blocks))
+            return 0;
+    return blocks;
+}
+
 bool launch_is_cluster_or_cooperative(const Op *launch)
 {
     return launch_cluster(launch) > 1 || op_int(launch, ATTR_cooperative, 0);

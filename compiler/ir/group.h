@@ -7,6 +7,7 @@
 
 int launch_warps(const Op *launch);
 int64_t launch_cluster(const Op *launch); /* blocks of a cluster */
+int64_t launch_blocks(const Op *launch);  /* of the grid; 0: its extents are no numbers */
 /* Its blocks stand for themselves: no other may do their work, or come in another order. */
 bool launch_is_cluster_or_cooperative(const Op *launch);
 

@@ -302,13 +302,9 @@ static int64_t copied_bytes(const Merge *merge, const Op *loop)
 static bool fills_machine(const Merge *merge)
 {
     enum { ALL = 100 };
-    int64_t blocks = 1, extent;
-    for (int d = 0; d < 3; d++) {
-        if (!value_constant(merge->launch->operands[d], &extent) || extent <= 0 ||
-            extent > INT32_MAX || blocks > INT32_MAX || (d == merge->axis && extent % 2))
-            return false;
-        blocks *= extent;
-    }
+    int64_t blocks = launch_blocks(merge->launch), extent;
+    if (blocks <= 0 || !value_constant(merge->launch->operands[merge->axis], &extent) || extent % 2)
+        return false;
     const int64_t count = merge->target->sm_count, turns = (blocks + count - 1) / count,
                   merged = (blocks / 2 + count - 1) / count;
     const bool most = 2 * type_elements(merge->dot->results[0].type) ==

@@ -27,8 +27,6 @@
 
 enum { STAGES_READ_TWICE = 3 };
 
-/* ---- the body ---- */
-
 static const Region *body_of(const Plan *plan)
 {
     return plan->pipeline->loop->regions[0];
@@ -233,9 +231,8 @@ static int64_t step_ready(const Schedule *schedule, size_t step)
 static int64_t rank_of(const Schedule *schedule, const Op *op, int64_t ready)
 {
     if (schedule->plan->waits) return 0;
-    if (op->code == OP_dot && ready <= schedule->now)
-        return plan_stage(schedule->plan, op) - PLAN_STAGES;
-    return ready <= schedule->now ? 0 : ready;
+    if (ready > schedule->now) return ready;
+    return op->code == OP_dot ? plan_stage(schedule->plan, op) - PLAN_STAGES : 0;
 }
 
 static size_t choose_step(const Schedule *schedule)
@@ -460,8 +457,7 @@ static bool may_be_in(const Pipeline *pipeline, const Op *op)
     if (op->region_count) return !op_find_within(op, is_more_than_elements, pipeline->pass);
     if (op->code == OP_copy)
         return multi_buffer_has(pipeline, op) || map_has(&pipeline->by_threads, op);
-    return is_steady_load(pipeline->pass, op) || op_has(op, PURE) || op_has(op, PLANNED) ||
-           op->code == OP_yield || op->code == OP_shared_alloc;
+    return op_has(op, PURE | PLANNED) || op->code == OP_yield || op->code == OP_shared_alloc;
 }
 
 static bool is_copied_ahead(const Pipeline *pipeline, const Value *tile)
@@ -518,38 +514,26 @@ static bool are_read_in_one_stage(const Plan *plan)
 
 /* ---- what is said of it ---- */
 
-static void print_channel(const Pipeline *pipeline, int channel, Buf *text)
-{
-    bool more = false;
-    vec_each (buffer, &pipeline->buffers) {
-        if (buffer->channel != channel) continue;
-        const Name name = buffer->alloc->results[0].name;
-        buf_printf(text, "%s%s", more ? " with " : "", name ? name : "a tile");
-        more = true;
-    }
-}
-
-static void print_products(const Plan *plan, Buf *text)
-{
-    vec_each (step, &plan->steps) {
-        if ((*step)->code != OP_dot) continue;
-        const Location at = source_location((*step)->span.source, (*step)->span.begin);
-        buf_printf(text, "; the product in line %u %s", (unsigned)at.line,
-                   plan_stage(plan, *step) ? "an iteration later" : "in its iteration");
-    }
-}
-
 void plan_explain(const Plan *plan)
 {
     const Pipeline *pipeline = plan->pipeline;
-    Kernel *kernel = pipeline->pass->kernel;
     Buf text = {0};
-    if (!kernel->wants_remarks) return;
+    if (!pipeline->pass->kernel->wants_remarks) return;
     for (size_t c = 0; c < pipeline->channels.count; c++) {
-        buf_text(&text, c ? ", " : "");
-        print_channel(pipeline, (int)c, &text);
+        const char *between = c ? ", " : "";
+        vec_each (buffer, &pipeline->buffers) {
+            if (buffer->channel != (int)c) continue;
+            const Name name = buffer->alloc->results[0].name;
+            buf_printf(&text, "%s%s", between, name ? name : "a tile");
+            between = " with ";
+        }
     }
-    print_products(plan, &text);
+    vec_each (step, &plan->steps) {
+        if ((*step)->code != OP_dot) continue;
+        const Location at = source_location((*step)->span.source, (*step)->span.begin);
+        buf_printf(&text, "; the product in line %u %s", (unsigned)at.line,
+                   plan_stage(plan, *step) ? "an iteration later" : "in its iteration");
+    }
     if (pipeline->pingpong) buf_text(&text, "; warpgroups begin them in turn (ping-pong)");
     pipeline_remark(pipeline, "a loop by plan: %d stages each of %s", pipeline->stages, text.data);
     if (plan->fault)

@@ -331,9 +331,11 @@ static void carry_to_later_stage(PlannedLoop *iterations, Writer *before)
 
 /* ---- the loop ---- */
 
-static Writer writer_at(const Plan *plan, Builder builder)
+static Values results_of(const Plan *plan, Op *op)
 {
-    return (Writer){.plan = plan, .builder = builder};
+    Values results = {0};
+    for (int i = 0; i < op->result_count; i++) vec_push(plan->arena, &results, &op->results[i]);
+    return results;
 }
 
 /* `found` are the loop's arguments in an iteration, or its results. */
@@ -371,7 +373,7 @@ static Op *build_loop(const PlannedLoop *iterations, Builder *builder)
     Op *loop = loop_build(builder, (int)operands.count, operands.data);
     op_keep_attrs(loop, text);
     Region *body = loop->regions[0];
-    Writer writer = writer_at(plan, builder_at_end(body, text->span));
+    Writer writer = {.plan = plan, .builder = builder_at_end(body, text->span)};
     know(&writer, 0, text->regions[0]->arguments[0], body->arguments[0]);
     know_found(&writer, iterations, body->arguments + 1);
     write_steps(&writer, -1);
@@ -392,27 +394,11 @@ static void write_first(Writer *writer, const PlannedLoop *iterations)
 }
 
 /* What the text's loop leaves: of the last iteration's stages; and the state. */
-static void find_results(Writer *after, const PlannedLoop *iterations, Values *results)
-{
-    const Plan *plan = after->plan;
-    const Region *body = iterations->loop->regions[0];
-    const Op *yield = region_terminator(body);
-    if (plan->count > 1) write_steps(after, 1);
-    for (int i = 0; i < yield->operand_count; i++) {
-        const bool is_late = plan_stage(plan, yield->operands[i]->op) > 0;
-        vec_push(plan->arena, results,
-                 is_late ? need(after, 1, yield->operands[i])
-                         : stands_for(after, 0, body->arguments[1 + i]));
-    }
-    push_state(plan, results, after->at[0]);
-}
-
 static Values write_loop(const Plan *plan, Builder *builder)
 {
+    Writer before = {.plan = plan, .builder = *builder};
     PlannedLoop iterations = {
         .plan = plan, .loop = plan->pipeline->loop, .at = {plan->at, plan->at}};
-    Writer before = writer_at(plan, *builder);
-    Values found = {0}, results = {0};
     if (plan->count > 1) write_first(&before, &iterations);
     carry_arguments(&iterations, &before);
     if (plan->count > 1) {
@@ -420,10 +406,18 @@ static Values write_loop(const Plan *plan, Builder *builder)
         iterations.at[0] = multi_buffer_advance(plan->pipeline, builder, plan->at);
     }
     Op *loop = build_loop(&iterations, builder);
-    Writer after = writer_at(plan, *builder);
-    for (int i = 0; i < loop->result_count; i++) vec_push(plan->arena, &found, &loop->results[i]);
-    know_found(&after, &iterations, found.data);
-    find_results(&after, &iterations, &results);
+    Writer after = {.plan = plan, .builder = *builder};
+    know_found(&after, &iterations, results_of(plan, loop).data);
+    if (plan->count > 1) write_steps(&after, 1);
+    Values results = {0};
+    for (int i = 0; i < iterations.loop->result_count; i++) {
+        Value *last = region_terminator(text_body(&after))->operands[i];
+        vec_push(plan->arena, &results,
+                 plan_stage(plan, last->op) > 0
+                     ? need(&after, 1, last)
+                     : stands_for(&after, 0, text_body(&after)->arguments[1 + i]));
+    }
+    push_state(plan, &results, after.at[0]);
     return results;
 }
 
@@ -434,7 +428,7 @@ static Values write_loop(const Plan *plan, Builder *builder)
 static Values write_choice(const Plan *plan, Builder *builder)
 {
     const Op *loop = plan->pipeline->loop;
-    Values init = {0}, results = {0};
+    Values init = {0};
     VEC(const Type *) types = {0};
     for (int i = 0; i < loop->result_count; i++)
         vec_push(plan->arena, &init, operand_list(loop, init)[i]);
@@ -447,9 +441,7 @@ static Values write_choice(const Plan *plan, Builder *builder)
     const Values made = write_loop(plan, &some);
     build_op(&some, OP_yield, (int)made.count, made.data, 0, NULL);
     build_op(&none, OP_yield, (int)init.count, init.data, 0, NULL);
-    for (int i = 0; i < choice->result_count; i++)
-        vec_push(plan->arena, &results, &choice->results[i]);
-    return results;
+    return results_of(plan, choice);
 }
 
 /* Tiles of the body, which both stages of an iteration have. */

@@ -51,12 +51,13 @@ static bool gathers(const Pipeline *pipeline, const Op *op)
 /* The only dot of a body that does nothing else with tiles but to prepare operands, element by
  * element. While it is in flight its sums must stay in their registers, which more work, or copies
  * by the element, would need. */
-static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
+static Op *only_dot(const Pipeline *pipeline)
 {
+    FactTable *facts = analysis_ranges(pipeline->pass->context);
     Op *dot = NULL;
     for (Op *op = pipeline->loop->regions[0]->first; op; op = op_next(op)) {
         if (gathers(pipeline, op)) continue;
-        const bool tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
+        const bool is_tile = op->result_count && op->results[0].type->kind == TYPE_TILE;
         if (op->region_count) return NULL;
         if (op->code == OP_copy) {
             if (!multi_buffer_has(pipeline, op) || !access_is_wide(facts, op)) return NULL;
@@ -64,7 +65,7 @@ static Op *only_dot(const Pipeline *pipeline, FactTable *facts)
             if (dot) return NULL;
             dot = op;
         } else if (op->code != OP_shared_load && op->code != OP_transpose && op->code != OP_yield &&
-                   op->code != OP_splat && !prepares(op) && (tile || !op_has(op, PURE))) {
+                   op->code != OP_splat && !prepares(op) && (is_tile || !op_has(op, PURE))) {
             return NULL;
         }
     }
@@ -93,8 +94,7 @@ static bool reads_buffers(const Pipeline *pipeline, const Value *value)
  * perhaps from registers, and whose sums nothing else touches. */
 static Op *stages_dot(const Pipeline *pipeline)
 {
-    FactTable *facts = analysis_ranges(pipeline->pass->context);
-    Op *dot = pipeline->buffers.count ? only_dot(pipeline, facts) : NULL;
+    Op *dot = pipeline->buffers.count ? only_dot(pipeline) : NULL;
     return dot && sum_of(pipeline, dot) >= 0 && reads_buffers(pipeline, operand(dot, a)) &&
                    reads_buffers(pipeline, operand(dot, b))
                ? dot

@@ -108,14 +108,9 @@ static bool is_alone(const Pipeline *pipeline)
 
 int plan_most_blocks(const Pipeline *pipeline)
 {
-    const Op *launch = pipeline->pass->launch->parent;
-    const int64_t count = pipeline->pass->target->sm_count;
-    int64_t blocks = 1, extent;
-    for (int d = 0; d < 3; d++) {
-        if (!value_constant(launch->operands[d], &extent) || extent > INT32_MAX) return INT32_MAX;
-        blocks = lesser_of(blocks * extent, INT32_MAX);
-    }
-    return (int)((blocks + count - 1) / count);
+    const int64_t blocks = launch_blocks(pipeline->pass->launch->parent),
+                  count = pipeline->pass->target->sm_count;
+    return blocks ? (int)lesser_of((blocks + count - 1) / count, INT32_MAX) : INT32_MAX;
 }
 
 /* The one warp that has TMA copy costs no block its place on the multiprocessor, by its registers:
