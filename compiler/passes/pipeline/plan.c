@@ -41,15 +41,10 @@ int plan_stage(const Plan *plan, const Op *op)
 }
 
 /* Made, in this iteration, of what one of its products makes: in registers, or by way of memory. */
-static bool is_derived(const Plan *plan, const Value *value)
-{
-    return map_has(&plan->derived, value->op);
-}
-
 static void find_derived(Plan *plan, const Op *op)
 {
     bool is = op->code == OP_dot;
-    for (int i = 0; i < op->operand_count; i++) is |= is_derived(plan, op->operands[i]);
+    for (int i = 0; i < op->operand_count; i++) is |= map_has(&plan->derived, op->operands[i]->op);
     for (const Op *other = body_of(plan)->first; other != op && !is; other = other->next)
         is = map_has(&plan->derived, other) && plan_conflicts(other, op);
     if (is) map_add(plan->arena, &plan->derived, op);
@@ -99,7 +94,7 @@ static void put_off_stores(Plan *plan)
 {
     if (plan->count == 1) return;
     vec_each (step, &plan->steps)
-        if ((*step)->code == OP_store && is_derived(plan, operand(*step, value)) &&
+        if ((*step)->code == OP_store && map_has(&plan->derived, operand(*step, value)->op) &&
             !is_handed_on(operand(*step, value)) && !has_conflicts(plan, *step))
             map_set_number(plan->arena, &plan->stages, *step, plan->count - 1);
 }
@@ -379,17 +374,6 @@ static bool is_read_in_place(const Plan *plan, const Op *alloc)
     return true;
 }
 
-static const char *fault_of_once(const Plan *plan, const MultiBuffer *buffer)
-{
-    const Pipeline *pipeline = plan->pipeline;
-    if (!is_for_products(pipeline, &buffer->alloc->results[0], buffer->copy))
-        return "others than the loop's products use it, too";
-    if (!is_read_in_place(plan, buffer->alloc)) return "a product reads it by threads";
-    return can_copy_once(pipeline, buffer)
-               ? NULL
-               : "it cannot be a TMA load, or threads compute where it copies from";
-}
-
 static void find_once(const Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
@@ -401,7 +385,12 @@ static void find_once(const Plan *plan)
             alloc->results[0].type->layout || alloc->results[0].type->rank != 2)
             continue;
         const MultiBuffer buffer = {.copy = op, .alloc = alloc, .channel = -1};
-        const char *fault = fault_of_once(plan, &buffer);
+        const char *fault = !is_for_products(pipeline, alloc->results, op)
+                                ? "others than the loop's products use it, too"
+                            : !is_read_in_place(plan, alloc) ? "a product reads it by threads"
+                            : !can_copy_once(pipeline, &buffer)
+                                ? "it cannot be a TMA load, or threads compute where it copies from"
+                                : NULL;
         if (!fault)
             vec_push(plan->arena, &once, buffer);
         else
@@ -504,14 +493,6 @@ bool plan_is_async(const Plan *plan, const Op *op)
     return map_has(&plan->async, op);
 }
 
-/* Stages that are read in two iterations are two of those that there are. */
-static bool are_read_in_one_stage(const Plan *plan)
-{
-    vec_each (channel, &plan->pipeline->channels)
-        if (channel->stage != channel->last_stage) return false;
-    return true;
-}
-
 /* ---- what is said of it ---- */
 
 void plan_explain(const Plan *plan)
@@ -550,8 +531,9 @@ static const char *fault_of_stages(const Plan *plan, int64_t needed)
     if (!target_has(pipeline->pass->target, MAY_OVERLAP))
         return "threads have too few registers, ptxas says";
     if (plan->count > PLAN_STAGES) return "more than two follow each other in an iteration";
-    if (pipeline->stages < STAGES_READ_TWICE && !are_read_in_one_stage(plan))
-        return "a tile of 2 stages is read in different iterations";
+    vec_each (channel, &pipeline->channels) /* of which two are in use */
+        if (channel->stage != channel->last_stage && pipeline->stages < STAGES_READ_TWICE)
+            return "a tile of 2 stages is read in different iterations";
     /* it can, but is waited for: 0.70 to 0.93 of the speed of attention on an H200; two stages take
      * 0.87 to 0.89 of the time of one */
     if (pipeline->stages == 1)

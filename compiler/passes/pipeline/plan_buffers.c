@@ -55,21 +55,6 @@ static const char *fault_of_tile(const Pipeline *pipeline, const MultiBuffer *bu
                : NULL;
 }
 
-static const char *fault_in_loop(const Pipeline *pipeline, const MultiBuffer *buffer)
-{
-    const Region *body = pipeline->loop->regions[0];
-    for (size_t i = 0; i < buffer->uses.count; i++) {
-        const Op *use = buffer->uses.data[i];
-        if (use == buffer->copy) continue;
-        if (use->code == OP_shared_reshape) return "the tile is used in another shape";
-        if (!region_holds(body, use->parent)) continue;
-        if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
-        if (!op_has(use, ALIAS) && op_comes_before(region_find_ancestor(body, use), buffer->copy))
-            return "the loop reads the tile before it is copied to";
-    }
-    return NULL;
-}
-
 /* Whether a loop between the tile and the region repeats what the region does. */
 static bool is_repeated(const Region *region, const Op *alloc)
 {
@@ -80,18 +65,25 @@ static bool is_repeated(const Region *region, const Op *alloc)
 
 /* What the tile holds before the loop, or leaves behind it, matters where it is used there: then
  * both must be parts of one straight text. */
-static const char *fault_outside(const Pipeline *pipeline, MultiBuffer *buffer)
+static const char *fault_of_uses(const Pipeline *pipeline, MultiBuffer *buffer)
 {
+    const Region *body = pipeline->loop->regions[0], *around = pipeline->loop->parent;
     for (size_t i = 0; i < buffer->uses.count; i++) {
-        const Op *use = buffer->uses.data[i];
-        if (op_has(use, ALIAS) || region_holds(pipeline->loop->regions[0], use->parent)) continue;
-        const Op *other = pipelined_around(use);
-        if (other && is_copied_first(buffer, other)) continue;
-        buffer->is_shared = true;
-        if (!region_holds(pipeline->loop->parent, use->parent))
-            return "the tile is used outside of the branch or loop that this is in";
+        const Op *use = buffer->uses.data[i], *other = pipelined_around(use);
+        if (use == buffer->copy) continue;
+        if (use->code == OP_shared_reshape) return "the tile is used in another shape";
+        if (region_holds(body, use->parent)) {
+            if (!shared_is_only_read(use)) return "the loop writes the tile in another place, too";
+            if (!op_has(use, ALIAS) &&
+                op_comes_before(region_find_ancestor(body, use), buffer->copy))
+                return "the loop reads the tile before it is copied to";
+        } else if (!op_has(use, ALIAS) && !(other && is_copied_first(buffer, other))) {
+            buffer->is_shared = true;
+            if (!region_holds(around, use->parent))
+                return "the tile is used outside of the branch or loop that this is in";
+        }
     }
-    if (buffer->is_shared && is_repeated(pipeline->loop->parent, buffer->alloc))
+    if (buffer->is_shared && is_repeated(around, buffer->alloc))
         return "the tile is used outside of the loop, which another loop repeats";
     return NULL;
 }
@@ -105,18 +97,16 @@ static void report(const Pipeline *pipeline, const Op *copy, const char *fault)
 
 /* ---- tiles that are gathered ---- */
 
-/* Read from memory that stays as it is, and anywhere: of an iteration that there is not, too. */
-static bool is_steady_tile(const Pass *pass, const Op *op)
-{
-    return (op->code == OP_load || op->code == OP_gather) && !op_attr(op, ATTR_watched) &&
-           op_memory(op)->type->kind == TYPE_VIEW && !written_has(&pass->written, op_memory(op));
-}
-
+/* Nor a tile of memory that changes: of other memory one is read anywhere, of an iteration that
+ * there is not, too. */
 static ValueAnswer is_unforeseen_index(const Value *value, void *context)
 {
     const Pipeline *pipeline = context;
     const Op *op = value->op;
-    return op && op->parent == pipeline->loop->regions[0] && is_steady_tile(pipeline->pass, op)
+    return op && op->parent == pipeline->loop->regions[0] &&
+                   (op->code == OP_load || op->code == OP_gather) && !op_attr(op, ATTR_watched) &&
+                   op_memory(op)->type->kind == TYPE_VIEW &&
+                   !written_has(&pipeline->pass->written, op_memory(op))
                ? VALUE_OPERANDS
                : is_unforeseen(value, context);
 }
@@ -161,8 +151,7 @@ static void consider(Pipeline *pipeline, Op *op)
     const char *fault = fault_of_tile(pipeline, &buffer);
     if (!fault && !gather && copy_source_finds(op, is_unforeseen, pipeline))
         fault = "where it copies from is not known before the iteration";
-    if (!fault) fault = fault_in_loop(pipeline, &buffer);
-    if (!fault) fault = fault_outside(pipeline, &buffer);
+    if (!fault) fault = fault_of_uses(pipeline, &buffer);
     if (!fault && !(gather && buffer.is_shared))
         vec_push(pass->arena, &pipeline->buffers, buffer);
     else if (!gather) /* which threads may do in each iteration as well */

@@ -141,22 +141,16 @@ static ValueAnswer is_x(const Value *value, void *context)
 }
 
 /* A half is one piece of the stage: half of the panels, or half of the rows of one. */
-static int find_half(const Type *tile)
-{
-    const int64_t panel = SWIZZLE_ROW_BYTES * 8 / dtype_bits(tile->dtype);
-    if (tile->shape[1] % (COST_CLUSTER_BLOCKS * panel) == 0) return 1;
-    return tile->shape[1] <= panel && tile->shape[0] % (COST_CLUSTER_BLOCKS * SWIZZLE_ROWS) == 0
-               ? 0
-               : -1;
-}
-
 static int half_of(FactTable *facts, Op *copy)
 {
     const Access access = access_of(copy);
-    return access.rank == 2 && access.tile->rank == 2 && access_splits_lines(facts, &access) &&
-                   !copy_source_finds(copy, is_x, NULL)
-               ? find_half(access.tile)
-               : -1;
+    const int64_t *shape = access.tile->shape,
+                  panel = SWIZZLE_ROW_BYTES * 8 / dtype_bits(access.tile->dtype);
+    if (access.rank != 2 || access.tile->rank != 2 || !access_splits_lines(facts, &access) ||
+        copy_source_finds(copy, is_x, NULL))
+        return -1;
+    if (shape[1] % (COST_CLUSTER_BLOCKS * panel) == 0) return 1;
+    return shape[1] <= panel && shape[0] % (COST_CLUSTER_BLOCKS * SWIZZLE_ROWS) == 0 ? 0 : -1;
 }
 
 /* NULL, or why blocks do not copy together. */
@@ -280,26 +274,19 @@ static const char *fault_of_threads(Pipeline *pipeline, const Op *dot)
     return fault_of_fill(pipeline);
 }
 
-/* Of few stages one more is in use while a product is in flight, so that copies have less time to
- * land: whether iterations are shorter all the same, as the tensor core has no pause. */
-static bool gains_in_flight(const Pipeline *pipeline, const Op *dot)
-{
-    const Target *target = pipeline->pass->target;
-    const int64_t cycles = plan_product_cycles(target, dot);
-    return cost_latency(target, UNIT_TMA) + 2 * cycles <=
-           pipeline->stages * (cycles + COST_PRODUCT_PAUSE);
-}
-
 /* With stages enough, the tensor core need not be waited for in the iteration that it starts in:
  * the stage that it reads is filled again an iteration later. Registers that it reads could not be.
- */
+ * Of few stages one more is in use then, so that copies have less time to land: iterations must be
+ * shorter all the same, as the tensor core has no pause. */
 static const char *fault_of_open(const Pipeline *pipeline, const Op *dot, bool splits)
 {
-    if (!wgmma_fits(pipeline->pass->kernel, pipeline->pass->target, dot))
+    const Target *target = pipeline->pass->target;
+    const int64_t stages = pipeline->stages, cycles = plan_product_cycles(target, dot);
+    if (!wgmma_fits(pipeline->pass->kernel, target, dot))
         return "it reads registers that the next iteration writes";
-    return pipeline->stages >= COST_STAGES_IN_FLIGHT ||
-                   (splits && pipeline->stages >= COST_STAGES_IN_FLIGHT_SPLIT &&
-                    gains_in_flight(pipeline, dot))
+    return stages >= COST_STAGES_IN_FLIGHT || (splits && stages >= COST_STAGES_IN_FLIGHT_SPLIT &&
+                                               cost_latency(target, UNIT_TMA) + 2 * cycles <=
+                                                   stages * (cycles + COST_PRODUCT_PAUSE))
                ? NULL
                : "it takes 4 stages, or 3 where producers fill them and it is long enough";
 }

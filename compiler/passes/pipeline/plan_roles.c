@@ -137,17 +137,18 @@ static int64_t registers_of(const Pipeline *pipeline, const Op *dot)
     return type_elements(sum) / threads + (in_place ? 0 : words) + COST_OTHER_REGISTERS;
 }
 
-/* Of each thread where a multiprocessor has one such block. */
-static int64_t registers_for(const Pipeline *pipeline, int threads)
+/* Of each thread where a multiprocessor has so many blocks of consumers and such others. */
+static int64_t registers_beside(const Pipeline *pipeline, int others, int blocks)
 {
+    const int threads = pipeline->consumers + others;
     return cost_registers_per_thread(pipeline->pass->target, (threads + WARP_SIZE - 1) / WARP_SIZE,
-                                     1);
+                                     blocks);
 }
 
 /* With one warp more the others have too few registers: by what is needed, or as ptxas said. */
 static bool lacks_registers(const Pipeline *pipeline, int64_t needed)
 {
-    return needed > registers_for(pipeline, pipeline->consumers + WARP_SIZE) ||
+    return needed > registers_beside(pipeline, WARP_SIZE, 1) ||
            !target_has(pipeline->pass->target, MAY_ADD_WARP);
 }
 
@@ -184,9 +185,9 @@ static int producers_of(const Pipeline *pipeline)
 /* Of a thread, in registers, of one product. */
 static int64_t largest_sums(const Pipeline *pipeline)
 {
-    const OpVec dots = region_list_those(pipeline->pass->arena, pipeline->pass->launch, OP_dot);
     int64_t most = 0;
-    vec_each (dot, &dots) most = larger_of(most, type_elements((*dot)->results[0].type));
+    region_each_of (dot, pipeline->pass->launch, OP_dot)
+        most = larger_of(most, type_elements(dot->results[0].type));
     return most / power_of_two_below(pipeline->consumers);
 }
 
@@ -284,10 +285,12 @@ static int buffers_of_stores(const Pipeline *pipeline, int stages)
 }
 
 /* The multi-buffer's stages are in use while a block's end, which goes through shared memory, is at
- * work. Stages that leave no room for that are given up, but for as many as it takes. */
-static bool has_room_for_stores(Pipeline *pipeline)
+ * work. Stages that leave no room for that are given up, but for as many as it takes. What a loop
+ * by plan ends with is stored by threads. */
+static bool has_room(Pipeline *pipeline, bool by_plan)
 {
     int stages = pipeline->stages;
+    if (by_plan) return fits(pipeline, stages, 0);
     while (stages > COST_STAGES_ENOUGH && !fits(pipeline, stages, COST_STORE_BUFFERS)) stages--;
     if (!fits(pipeline, stages, COST_STORE_BUFFERS)) return false;
     const int buffers = buffers_of_stores(pipeline, stages);
@@ -339,13 +342,6 @@ const char *fault_of_fill(const Pipeline *pipeline)
 {
     if (pipeline->nested) return "the loop is within another loop or a branch";
     return pipeline->by_tma ? fault_of_place(pipeline, false) : "not all copies are TMA loads";
-}
-
-/* Beside the multi-buffers, which are in use from tile to tile, all else that is shared has room.
- * What a loop by plan ends with is stored by threads. */
-static bool has_room(Pipeline *pipeline, bool by_plan)
-{
-    return by_plan ? fits(pipeline, pipeline->stages, 0) : has_room_for_stores(pipeline);
 }
 
 const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
@@ -401,10 +397,9 @@ static int64_t needed_at_most(const Pipeline *pipeline)
  * product: ptxas looks no further. */
 static bool begins_with_enough(const Pipeline *pipeline)
 {
-    const int threads = pipeline->consumers + WARPGROUP_SIZE;
-    return target_has(pipeline->pass->target, HAS_SETMAXNREG) && threads <= COST_SPLIT_THREADS &&
-           cost_registers_per_thread(pipeline->pass->target, threads / WARP_SIZE,
-                                     pipeline->blocks) >=
+    return target_has(pipeline->pass->target, HAS_SETMAXNREG) &&
+           pipeline->consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS &&
+           registers_beside(pipeline, WARPGROUP_SIZE, pipeline->blocks) >=
                largest_sums(pipeline) + COST_OTHER_REGISTERS;
 }
 
@@ -465,11 +460,8 @@ const char *share_registers(Pipeline *pipeline, int64_t needed)
 
 int64_t registers_left(const Pipeline *pipeline)
 {
-    const int consumers = pipeline->consumers;
-    return pipeline->sets_maxnreg
-               ? needed_at_most(pipeline)
-               : lesser_of(registers_for(pipeline, consumers + producers_of(pipeline)),
-                           pipeline->pass->target->registers_per_thread);
+    return pipeline->sets_maxnreg ? needed_at_most(pipeline)
+                                  : registers_beside(pipeline, producers_of(pipeline), 1);
 }
 
 /* Tiles of one length, or that get shorter along one index, and are short: of long ones blocks
