@@ -100,9 +100,10 @@ typedef struct Pipeline {
     MultiBuffers buffers;
     Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;
-    bool pingpong;         /* consumers' warpgroups begin their products one behind the other */
-    Value *order;          /* the mbarriers for that, as CUTLASS's OrderedSequenceBarrier */
-    struct Pipeline *once; /* what producers copy before the loop: of one stage; NULL: nothing */
+    bool pingpong;            /* consumers' warpgroups begin their products one behind the other */
+    Value *order;             /* the mbarriers for that, as CUTLASS's OrderedSequenceBarrier */
+    MultiBuffers copied_once; /* by producers, before the loop */
+    struct Pipeline *once;    /* of these, of one stage; NULL: there are none */
 } Pipeline;
 
 /* Of its loop, to who asks. */
@@ -227,8 +228,8 @@ void nest_carry(const Pipeline *pipeline, PersistentTile *tile);
 
 /* ---- stages that others fill: warp_specialize.c ---- */
 
-/* What waits until the stage is filled, by TMA or else; and what gives it back, if `given`: of a
- * pair of blocks to the other one, too. */
+/* What waits until the stage is filled, by TMA or else; and what gives it back, if `given` (NULL:
+ * always): of a pair of blocks to the other one, too. */
 void build_consumer_wait(Builder *builder, Value *barriers, PipelineState at, bool by_tma);
 void build_consumer_release(const Pipeline *pipeline, Builder *builder, Value *barriers,
                             Value *stage, Value *given);

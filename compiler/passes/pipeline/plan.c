@@ -40,35 +40,29 @@ int plan_stage(const Plan *plan, const Op *op)
     return (int)lesser_of(map_number(&plan->stages, op, 0), plan->count - 1);
 }
 
-/* Made, in this iteration, of what one of its products makes: in registers, or by way of memory. */
-static void find_derived(Plan *plan, const Op *op)
-{
-    bool is = op->code == OP_dot;
-    for (int i = 0; i < op->operand_count; i++) is |= map_has(&plan->derived, op->operands[i]->op);
-    for (const Op *other = body_of(plan)->first; other != op && !is; other = other->next)
-        is = map_has(&plan->derived, other) && plan_conflicts(other, op);
-    if (is) map_add(plan->arena, &plan->derived, op);
-}
-
 /* Not before that of its operands, and of what stands before it and touches the same memory. A
- * product waits a stage for what others make, or threads store, of what it reads; but a sum that it
- * goes on with costs no time. */
-static int stage_of(const Plan *plan, const Op *op)
+ * product waits a stage for what is made of another product of its iteration, or what threads
+ * store, of what it reads; but a sum that it goes on with costs no time. */
+static int stage_of(Plan *plan, const Op *op)
 {
     const bool multiplies = op->code == OP_dot;
+    bool is_derived = multiplies;
     int64_t stage = 0;
-    vec_each (before, &plan->steps) {
-        const bool waits = multiplies && (map_has(&plan->derived, *before) ||
-                                          (plan->hands_over && (*before)->code == OP_shared_store));
-        if (plan_conflicts(*before, op))
-            stage = larger_of(stage, plan_stage(plan, *before) + waits);
+    for (const Op *before = body_of(plan)->first; before != op; before = op_next(before)) {
+        if (!plan_conflicts(before, op)) continue;
+        const bool derived = map_has(&plan->derived, before),
+                   stored = plan->hands_over && before->code == OP_shared_store;
+        is_derived |= derived;
+        stage = larger_of(stage, plan_stage(plan, before) + (multiplies && (derived || stored)));
     }
     for (int i = 0; i < op->operand_count; i++) {
         const Op *made = op->operands[i]->op;
-        const bool goes_on = i == 2 && made && made->code == OP_dot,
-                   waits = multiplies && !goes_on && map_has(&plan->derived, made);
-        stage = larger_of(stage, plan_stage(plan, made) + waits);
+        const bool derived = map_has(&plan->derived, made),
+                   goes_on = i == 2 && made && made->code == OP_dot;
+        is_derived |= derived;
+        stage = larger_of(stage, plan_stage(plan, made) + (multiplies && derived && !goes_on));
     }
+    if (is_derived) map_add(plan->arena, &plan->derived, op);
     return (int)stage;
 }
 
@@ -105,11 +99,10 @@ static void find_steps(Plan *plan, bool hands_over)
     plan->hands_over = hands_over;
     plan->steps.count = 0;
     for (Op *op = body_of(plan)->first; op; op = op_next(op)) {
-        find_derived(plan, op);
+        const int stage = stage_of(plan, op);
         if (op->code == OP_copy || op->code == OP_yield || op->code == OP_shared_alloc ||
             plan_is_remade(plan, op))
             continue;
-        const int stage = stage_of(plan, op);
         vec_push(plan->arena, &plan->steps, op);
         map_set_number(plan->arena, &plan->stages, op, stage);
         plan->count = (int)larger_of(plan->count, stage + 1);
@@ -377,7 +370,6 @@ static bool is_read_in_place(const Plan *plan, const Op *alloc)
 static void find_once(const Plan *plan)
 {
     Pipeline *pipeline = plan->pipeline;
-    MultiBuffers once = {0};
     if (pipeline->nested) return; /* of each time there is another one */
     for (Op *op = pipeline->loop->previous; op; op = op->previous) {
         Op *alloc = op->code == OP_copy ? operand(op, tile)->op : NULL;
@@ -392,14 +384,11 @@ static void find_once(const Plan *plan)
                                 ? "it cannot be a TMA load, or threads compute where it copies from"
                                 : NULL;
         if (!fault)
-            vec_push(plan->arena, &once, buffer);
+            vec_push(plan->arena, &pipeline->copied_once, buffer);
         else
             kernel_remark(pipeline->pass->kernel, op->span,
                           "a copy before the loop that its producers do not make: %s", fault);
     }
-    if (!once.count) return;
-    pipeline->once = arena_new_of(plan->arena, Pipeline);
-    pipeline->once->buffers = once;
 }
 
 /* ---- branches ---- */

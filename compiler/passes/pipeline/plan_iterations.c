@@ -94,8 +94,7 @@ static void release_stages(Writer *writer, const Op *op)
         map_set_number(arena_of(writer), &writer->read, channel, reads);
         if (reads == channel->reads)
             build_consumer_release(pipeline, &writer->builder, channel->barriers,
-                                   writer->at[stage].stage,
-                                   build_const(&writer->builder, DTYPE_b1, 1));
+                                   writer->at[stage].stage, NULL);
     }
 }
 
@@ -206,11 +205,11 @@ static void forget_operands(Writer *writer, int stage, const Op *op)
         const Value *value = op->operands[i];
         if (value->type->kind != TYPE_SHARED && !(multiplies && i < 2 && plan_operand(op, i)))
             continue;
-        for (; value->op && value->op->parent == text_body(writer) &&
-               (op_swaps(value->op) || value->op->code == OP_shared_load ||
-                value->op->code == OP_shared_view);
-             value = op_swaps(value->op) ? operand(value->op, a) : operand(value->op, tile))
-            know(writer, stage, value, NULL);
+        for (const Op *made = value->op;
+             made && made->parent == text_body(writer) &&
+             (op_swaps(made) || made->code == OP_shared_load || made->code == OP_shared_view);
+             made = op_swaps(made) ? operand(made, a)->op : operand(made, tile)->op)
+            know(writer, stage, made->results, NULL);
     }
 }
 

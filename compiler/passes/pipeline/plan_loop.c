@@ -9,6 +9,8 @@
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 
+#include <string.h>
+
 /* ---- loops of one product ---- */
 
 /* The index of what the loop carries for the dot's sum alone; -1: there is none. */
@@ -375,17 +377,15 @@ static void use_one_channel(Pipeline *pipeline)
 }
 
 /* Copies before the loop are those of a pipeline of one stage, by the same threads. */
-static void plan_once(const Pipeline *pipeline)
+static void plan_once(Pipeline *pipeline)
 {
-    Pipeline *once = pipeline->once;
-    const MultiBuffers buffers = once->buffers;
+    Pipeline *once = arena_new_of(pipeline->pass->arena, Pipeline);
     *once = *pipeline;
     once->stages = 1;
-    once->buffers = buffers;
-    once->channels.data = NULL;
-    once->channels.capacity = 0;
-    once->once = NULL;
+    once->buffers = pipeline->copied_once;
+    memset(&once->channels, 0, sizeof once->channels);
     use_one_channel(once);
+    pipeline->once = once;
 }
 
 static void keep_copies(Pipeline *pipeline)
@@ -442,5 +442,5 @@ void plan_loop(Pipeline *pipeline, Plan *plan)
     pipeline->filling = filling_of(pipeline, plan);
     if (pipeline->filling != FILLED_BY_PLAN) use_one_channel(pipeline);
     if (pipeline->filling > FILLED_BY_THREADS) plan_groups(pipeline);
-    if (pipeline->once) plan_once(pipeline);
+    if (pipeline->copied_once.count) plan_once(pipeline);
 }

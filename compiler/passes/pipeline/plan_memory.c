@@ -18,20 +18,20 @@ const Value *plan_operand(const Op *dot, int operand)
     return load ? operand(load, tile) : NULL;
 }
 
-/* The memory of an operand. What a product reads stands at its operands' loads, which are made
- * where it is. */
-static const Value *shared_of(const Op *op, int operand)
+/* The tile of an operand; NULL: it is none. What a product reads stands at its operands' loads,
+ * which are made where it is. */
+static const Op *shared_of(const Op *op, int operand)
 {
-    if (op->code == OP_dot) return operand < 2 ? plan_operand(op, operand) : NULL;
-    return op->operands[operand]->type->kind == TYPE_SHARED ? op->operands[operand] : NULL;
+    const Value *tile = op->code != OP_dot ? op->operands[operand]
+                        : operand < 2      ? plan_operand(op, operand)
+                                           : NULL;
+    return tile && tile->type->kind == TYPE_SHARED ? shared_root(tile) : NULL;
 }
 
 static bool touches(const Op *op, const Op *alloc)
 {
-    for (int i = 0; i < op->operand_count; i++) {
-        const Value *tile = shared_of(op, i);
-        if (tile && shared_root(tile) == alloc) return true;
-    }
+    for (int i = 0; i < op->operand_count; i++)
+        if (shared_of(op, i) == alloc) return true;
     return false;
 }
 
@@ -42,23 +42,15 @@ bool plan_reads(const Op *op, const Op *alloc)
 
 static bool touches_shared_of(const Op *earlier, const Op *later)
 {
-    for (int i = 0; i < earlier->operand_count; i++) {
-        const Value *tile = shared_of(earlier, i);
-        if (tile && touches(later, shared_root(tile))) return true;
-    }
+    for (int i = 0; i < earlier->operand_count; i++)
+        if (shared_of(earlier, i) && touches(later, shared_of(earlier, i))) return true;
     return false;
-}
-
-static const Value *view_of(const Op *op)
-{
-    const Value *memory = op->code == OP_dot ? NULL : op_memory(op);
-    return memory && memory->type->kind == TYPE_VIEW ? memory : NULL;
 }
 
 static bool touches_global_of(const Op *earlier, const Op *later)
 {
-    const Value *a = view_of(earlier), *b = view_of(later);
-    if (!a || !b) return false;
+    const Value *a = op_memory(earlier), *b = op_memory(later);
+    if (!a || !b || a->type->kind != TYPE_VIEW || b->type->kind != TYPE_VIEW) return false;
     const Parameter *x = memory_parameter(a), *y = memory_parameter(b);
     return x == y || !x || !y;
 }

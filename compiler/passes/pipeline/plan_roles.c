@@ -413,17 +413,11 @@ static bool loads_itself(const Op *loop)
     return false;
 }
 
-/* Iterations at most; 0: nothing is known. */
-static int64_t most_trips(const Pipeline *pipeline)
-{
-    return loop_most_trips(analysis_ranges(pipeline->pass->context), pipeline->loop);
-}
-
 /* Copies far ahead, and several warpgroups whose work goes on beside each other, do for a long loop
  * what one more block does for others. */
 static bool does_with_fewer(const Pipeline *pipeline, int blocks)
 {
-    const int64_t trips = most_trips(pipeline);
+    const int64_t trips = loop_most_trips(analysis_ranges(pipeline->pass->context), pipeline->loop);
     return blocks * pipeline->consumers > WARPGROUP_SIZE && !loads_itself(pipeline->loop) &&
            (!trips || trips >= COST_LONG_LOOP);
 }
@@ -469,7 +463,8 @@ int64_t registers_left(const Pipeline *pipeline)
  * done. Of the shortest that is little, whatever their order. */
 static bool has_order(Pipeline *pipeline, int64_t cycles)
 {
-    const int64_t trips = most_trips(pipeline), longest = trips ? trips * cycles : INT64_MAX,
+    const int64_t trips = loop_most_trips(analysis_ranges(pipeline->pass->context), pipeline->loop),
+                  longest = trips ? trips * cycles : INT64_MAX,
                   bytes = multi_buffer_bytes(pipeline) * (trips ? trips : COST_LONG_LOOP);
     const int group = (int)larger_of(COST_L2_BYTES / bytes, 1); /* whose tiles L2 holds */
     bool steady = true, ordered = true;

@@ -57,6 +57,7 @@ void build_consumer_release(const Pipeline *pipeline, Builder *builder, Value *b
                             Value *stage, Value *given)
 {
     const bool pairs = pipeline->cluster != 0;
+    if (!given) given = build_const(builder, DTYPE_b1, 1);
     Value *operands[4] = {barriers, stage, given, pairs ? pairs_other(pipeline, builder) : NULL};
     build_op(builder, OP_consumer_release, pairs ? 4 : 3, operands, 0, NULL);
 }
@@ -259,7 +260,7 @@ static void release_stage(const Pipeline *pipeline, Value *barriers,
     Value *stage = arguments[pipeline->open ? STAGE_BEFORE : STAGE_READ];
     Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
                                               operand(loop, begin))
-                                  : build_const(&builder, DTYPE_b1, 1);
+                                  : NULL;
     build_consumer_release(pipeline, &builder, barriers, stage, given);
 }
 
@@ -393,7 +394,7 @@ static void release_once(const Pipeline *pipeline, Op *before)
     if (!pipeline->once || !pipeline->persistent) return;
     Value *zero = build_const(&builder, DTYPE_i32, 0);
     build_consumer_release(pipeline, &builder, pipeline->once->channels.data[0].barriers, zero,
-                           build_const(&builder, DTYPE_b1, 1));
+                           NULL);
 }
 
 static void build_consumers_by_plan(Pipeline *pipeline, Plan *plan, const PersistentTile *tile)
