@@ -182,6 +182,14 @@ const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *l
     return type_intern(table, &result);
 }
 
+const Type *type_with_extent(TypeTable *table, const Type *type, int dim, int64_t extent)
+{
+    Type result = *type;
+    result.shape[dim] = extent;
+    result.layout = NULL;
+    return type_intern(table, &result);
+}
+
 /* ---- asking ---- */
 
 int64_t type_elements(const Type *type)

@@ -59,6 +59,8 @@ const Type *type_view(TypeTable *table, DType dtype, int rank, const int64_t *sh
 const Type *type_var(TypeTable *table, const Type *content);
 const Type *type_with_dtype(TypeTable *table, const Type *type, DType dtype); /* scalar, tile */
 const Type *type_with_layout(TypeTable *table, const Type *type, const Layout *layout);
+/* Of a tile: with so many elements along the dimension; it is not laid out. */
+const Type *type_with_extent(TypeTable *table, const Type *type, int dim, int64_t extent);
 int64_t type_elements(const Type *type); /* 1 for a scalar */
 /* In memory, of a scalar, vector or tile: of one that is laid out in shared memory with the
  * layout's padding. */

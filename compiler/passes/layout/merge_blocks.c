@@ -17,8 +17,6 @@
 #include "passes/layout/matrix.h"
 #include "ir/rebuild.h"
 
-#include <string.h>
-
 /* Which dimension of a tile goes on in the next block. */
 enum { UNKNOWN, NONE, FIRST /* and those behind it */ };
 
@@ -374,14 +372,9 @@ static bool can_merge(Merge *merge)
 static void lengthen(Merge *merge, Value *value)
 {
     const int dim = dim_of(merge, value) - FIRST;
-    const Type *type = value->type;
-    int64_t shape[TYPE_RANK];
     if (dim < 0) return;
-    memcpy(shape, type->shape, (size_t)type->rank * sizeof *shape);
-    shape[dim] *= 2;
-    value->type = type->kind == TYPE_TILE
-                      ? type_tile(merge->kernel->types, type->dtype, type->rank, shape, NULL)
-                      : type_shared(merge->kernel->types, type->dtype, type->rank, shape, NULL);
+    value->type =
+        type_with_extent(merge->kernel->types, value->type, dim, 2 * value->type->shape[dim]);
 }
 
 static void lengthen_results(Merge *merge, Op *op)

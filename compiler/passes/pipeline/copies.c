@@ -261,14 +261,8 @@ static bool is_one_product(const Loop *loop)
 
 static void stretch(const Loop *loop, Value *value, int dim, int factor)
 {
-    const Type *type = value->type;
-    int64_t shape[TYPE_RANK];
-    for (int d = 0; d < type->rank; d++) shape[d] = type->shape[d];
-    shape[dim] *= factor;
-    TypeTable *types = loop->kernel->types;
-    value->type = type->kind == TYPE_SHARED
-                      ? type_shared(types, type->dtype, type->rank, shape, NULL)
-                      : type_tile(types, type->dtype, type->rank, shape, NULL);
+    value->type =
+        type_with_extent(loop->kernel->types, value->type, dim, value->type->shape[dim] * factor);
 }
 
 static void stretch_feed(const Loop *loop, const Feed *feed, int factor)

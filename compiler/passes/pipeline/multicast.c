@@ -37,9 +37,8 @@ static Value *half_stage(const Pipeline *pipeline, Builder *builder, const Multi
                          Value *stage, Value *begin)
 {
     const Type *tile = buffer->alloc->results[0].type;
-    int64_t shape[2] = {tile->shape[0], tile->shape[1]};
-    shape[buffer->half] /= pipeline->cluster;
-    const Type *type = type_shared(pipeline->pass->kernel->types, tile->dtype, 2, shape, NULL);
+    const Type *type = type_with_extent(pipeline->pass->kernel->types, tile, buffer->half,
+                                        tile->shape[buffer->half] / pipeline->cluster);
     Value *half = multi_buffer_view(builder, buffer->stages, stage, type);
     op_set_operand(half->op, operand_index(half->op, offsets) + 1 + buffer->half, begin);
     return half;
