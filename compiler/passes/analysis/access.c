@@ -254,6 +254,15 @@ static bool views_apart(const Access *x, const Access *y)
     return times[0] != times[1];
 }
 
+void access_check(Op *op, const Attr *known, unsigned dims)
+{
+    int64_t checks[TYPE_RANK];
+    const int rank = op_memory(op)->type->rank;
+    for (int d = 0; d < rank; d++)
+        checks[d] = known && !(dims >> d & 1) ? known->integers[d] : BOUND_LOW | BOUND_HIGH;
+    op_set_ints(op, ATTR_bounds, rank, checks);
+}
+
 bool width_ends_before(int64_t begin, int64_t span, int64_t next)
 {
     int64_t end;

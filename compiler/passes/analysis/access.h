@@ -52,6 +52,9 @@ int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit);
  * side by side are one access of the machine at most; 0: none of that. */
 int atomic_sums(const Target *target, const Op *op);
 Access access_of(Op *op);
+/* Both bounds of the dimensions in the mask are checked, and of others what `known` has (NULL:
+ * both). */
+void access_check(Op *op, const Attr *known, unsigned dims);
 /* begin + span <= next, of numbers of any size. */
 bool width_ends_before(int64_t begin, int64_t span, int64_t next);
 /* The dimension of the view that is contiguous in memory and that the tile spans; -1: none. */

@@ -240,13 +240,8 @@ static int distance_of(const Pipeline *pipeline)
  * its bounds does not hold there. */
 static void check_loads(Op *first, const Op *last)
 {
-    for (Op *op = first; op != last; op = op->next) {
-        int64_t checks[TYPE_RANK];
-        if (op->code != OP_load) continue;
-        const int rank = operand(op, view)->type->rank;
-        for (int i = 0; i < rank; i++) checks[i] = BOUND_LOW | BOUND_HIGH;
-        op_set_ints(op, ATTR_bounds, rank, checks);
-    }
+    for (Op *op = first; op != last; op = op->next)
+        if (op->code == OP_load) access_check(op, NULL, 0);
 }
 
 /* Elements to their places in the stage, as far as the iteration exists. */

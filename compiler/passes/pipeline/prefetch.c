@@ -308,7 +308,7 @@ static int ending_dim(const Prefetch *prefetch, const Op *load)
         return -1;
     for (int d = 0; d < op_memory(load)->type->rank; d++)
         if (operand_list(load, offsets)[d] == loop->regions[0]->arguments[0] &&
-            bounds->integers[d] & 2 &&
+            bounds->integers[d] & BOUND_HIGH &&
             value_uncast(operand_list(op_memory(load)->op, extents)[d]) ==
                 value_uncast(operand(loop, end)))
             return d;
@@ -329,16 +329,13 @@ static bool is_of_iteration(const Value *value, const Region *body, int most)
 /* Where the loop may not run at all, what was proved about offsets that it makes does not hold. */
 static void check_made(const Prefetch *prefetch, const Op *load, Op *copy, bool guarded)
 {
-    int64_t checks[TYPE_RANK];
     const Region *body = prefetch->loop->regions[0];
-    const Attr *bounds = op_attr(load, ATTR_bounds);
     const int rank = operand(load, view)->type->rank;
-    for (int i = 0; i < rank; i++) {
-        const bool made =
-            is_of_iteration(operand_list(load, offsets)[i], body, COST_PREFETCH_INDEX_OPS);
-        checks[i] = made || (guarded && i == 0) || !bounds ? 3 : bounds->integers[i];
-    }
-    op_set_ints(copy, ATTR_bounds, rank, checks);
+    unsigned dims = guarded;
+    for (int d = 0; d < rank; d++)
+        if (is_of_iteration(operand_list(load, offsets)[d], body, COST_PREFETCH_INDEX_OPS))
+            dims |= 1U << d;
+    access_check(copy, op_attr(load, ATTR_bounds), dims);
 }
 
 /* The tile of iteration `ahead`, before the loop. */
@@ -427,13 +424,10 @@ static bool guards(const Prefetch *prefetch)
 static void guard_next(const Builder *at, Value *more, Op *load, int ending)
 {
     Builder builder = builder_before(load);
-    int64_t checks[TYPE_RANK];
-    const Attr *bounds = op_attr(load, ATTR_bounds);
-    const int rank = op_memory(load)->type->rank, checked = ending < 0 ? 0 : ending;
-    for (int i = 0; i < rank; i++) checks[i] = bounds && i != checked ? bounds->integers[i] : 3;
     builder.span = at->span;
     if (ending < 0) guard_view(&builder, more, load);
-    if (load->code == OP_load) op_set_ints(load, ATTR_bounds, rank, checks);
+    if (load->code == OP_load)
+        access_check(load, op_attr(load, ATTR_bounds), 1U << larger_of(ending, 0));
 }
 
 /* A gather that comes later stays there: products may be in flight by then. */
