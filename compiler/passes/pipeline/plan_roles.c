@@ -13,20 +13,14 @@
 
 /* ---- what producers can know ---- */
 
-/* Whether it is the index of a loop around the pipelined one. */
-static bool counts_around(const Pipeline *pipeline, const Value *value)
-{
-    const Region *region = value->region;
-    return region && region->parent && region->parent->code == OP_for &&
-           region->arguments[0] == value && region_holds(region, pipeline->loop->parent);
-}
-
+/* Of what no op makes: all but parameters, and indices of the loop and of those around it. */
 static ValueAnswer is_unknown(const Value *value, void *context)
 {
     const Pipeline *pipeline = context;
+    const Region *region = value->region;
     if (!value->op)
-        return !value->region || value == pipeline->loop->regions[0]->arguments[0] ||
-                       counts_around(pipeline, value)
+        return !region || (value->index == 0 && region->parent->code == OP_for &&
+                           region_holds(region, pipeline->loop->regions[0]))
                    ? VALUE_ENOUGH
                    : VALUE_FOUND;
     if (!region_holds(pipeline->pass->launch, value->op->parent)) return VALUE_ENOUGH;
