@@ -61,6 +61,16 @@ class ScriptKernel(Compiled):
         return super().call(*self.placed(args, kwargs), stream)
 
 
+def _key(value):
+    """Equal where a constructor is given the same; TypeError: of what can change, but for lists and dicts, which are taken as they are."""
+    if isinstance(value, (list, tuple)):
+        return tuple([_key(item) for item in value])
+    if isinstance(value, dict):
+        return tuple([(_key(name), _key(item)) for name, item in value.items()])
+    hash(value)
+    return type(value), value
+
+
 class ScriptClass(type):
     """Puts a launch in the place of __call__, and remembers what an object is made of."""
 
@@ -73,11 +83,20 @@ class ScriptClass(type):
         made.__tile_around__ = {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
         made.__tile_tunables__ = list(getattr(made, "__tile_tunables__", []))
         made.__tile_kept__ = None
+        made.__tile_made__ = {}
         return made
 
     def __call__(cls, *args, **kwargs):
-        made = cls.__new__(cls)
-        made.__dict__["_tile_given"] = args, kwargs
+        """Equal arguments give the object that was made before, as in Tilus: programs make scripts anew for each launch."""
+        try:
+            made = cls.__tile_made__.get(key := (_key(args), _key(kwargs)))
+        except TypeError:  # of an argument that can change
+            made = key = None
+        if made is None:
+            made = cls.__new__(cls)
+            made.__dict__["_tile_given"] = args, kwargs
+            if key is not None:
+                cls.__tile_made__[key] = made
         return made
 
     def __tile_remote__(cls):
@@ -88,7 +107,6 @@ class ScriptClass(type):
                 text = Text(session.module("tilus"), f".autotune({names!r}, ", session.text_of(values), ")(", text, ")")
             cls.__tile_kept__ = Remote(text)
         return cls.__tile_kept__
-
 
     @property
     def _autotune_space(cls):
@@ -162,6 +180,7 @@ def autotune(arg_names, arg_values):
             raise native.Error("tilus.autotune: this is no tilus.Script")
         cls.__tile_tunables__ = cls.__tile_tunables__ + [(arg_names, list(arg_values))]
         cls.__tile_kept__ = None
+        cls.__tile_made__ = {}
         return cls
 
     return decorate
