@@ -2,9 +2,12 @@
 # its arrays may be large, and products are those of its numbers.
 needs numpy torch
 cat >"$TMP/host.py" <<'END'
+import contextlib
+
 import numpy
 import tilelang
 import tilelang.language as T
+from tilec import native
 from tilelang import tvm
 
 
@@ -74,5 +77,25 @@ def plus(A, B):
 
 x = numpy.arange(100, dtype=numpy.float32)
 print(numpy.array_equal(numpy.asarray(plus(x, x)), 2 * x), numpy.array_equal(numpy.asarray(plus.compile(N=100)(x, x)), 2 * x))
+
+
+# As what is for the processor runs beside a GPU: without the emulator's checks.
+@T.prim_func
+def careless(B: T.Tensor((4,), "float32")):
+    with T.Kernel(1):
+        part = T.alloc_shared((4,), "float32")
+        for i in T.serial(4):
+            B[i] = part[i] * 0 + i
+
+
+kernel = tilelang.compile(careless, target="c")
+for checks in (contextlib.nullcontext, native.unchecked, contextlib.nullcontext):
+    out = numpy.zeros(4, numpy.float32)
+    with checks():
+        try:
+            kernel(out)
+            print("not checked")
+        except Exception as error:
+            print(str(error).splitlines()[0].partition(": ")[2])
 END
-cd "$TMP" && python3 -m tilec run host.py
+cd "$TMP" && TILE_EMULATOR='' python3 -m tilec run host.py

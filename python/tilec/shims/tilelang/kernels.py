@@ -1,6 +1,7 @@
 """What the decorators make of functions: their texts are compiled, and they are never run in Python."""
 
 import ast
+import contextlib
 import copy
 import functools
 import inspect
@@ -312,7 +313,8 @@ def is_of_host(target):
 
 
 class OfHost:
-    """What is to run on the host is run by the emulator, in the host's memory."""
+    """What is to run on the host is run by the emulator, in the host's memory: beside a GPU without its checks, which take a hundred
+    times as long as the kernel."""
 
     of_host = True
 
@@ -321,7 +323,7 @@ class OfHost:
             super().__init__(*arguments, **options)
 
     def __call__(self, *args, **kwargs):
-        with session.the.on_host():
+        with contextlib.nullcontext() if device.is_emulator() else native.unchecked(), session.the.on_host():
             return super().__call__(*args, **kwargs)
 
     def code_text(self):
