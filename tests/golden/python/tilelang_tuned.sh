@@ -43,6 +43,13 @@ for call in (lambda: tuned(4, threads=32, times=3), lambda: tuned(4, 96, 3), lam
 print(len(tuned._tuner_cache))
 fixed = tilelang.autotune(configs=[{"threads": 64}])(doubled)
 print(fixed(4, 32).config)
+# What a call gives of it is no search's: the others are by default, or, without one, searched.
+for space in ([{"threads": 64, "times": 5}, {"threads": 128, "times": 7}], [{"times": 7, "threads": 64}, {"times": 8, "threads": 128}]):
+    part = tilelang.autotune(configs=space)(doubled)
+    for call in (lambda: part(4, threads=32), lambda: part(4, times=4), lambda: part(4)):
+        kernel = call()
+        print(kernel.config, numpy.asarray(kernel(a)).max(), end=" ")
+    print()
 # What takes a number, beside tensors, is searched by the program's inputs alone; with all parameters given nothing is searched.
 @tilelang.autotune(configs=[{"threads": 64}])
 @tilelang.jit(out_idx=[2])

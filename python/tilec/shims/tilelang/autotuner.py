@@ -128,13 +128,22 @@ class Tuned:
         if callable(configs):
             wanted = inspect.signature(configs).parameters
             configs = configs(*args, **kwargs) if len(wanted) >= len(args) > 0 else configs()
+        configs = [_as_dict(config, names) for config in configs]
         given = set(names[: len(args)]) | set(kwargs) | ({"pass_configs"} - set(names))  # the original's passes
+        if self.is_told(configs[0] if configs else {}, given):
+            return [{}]
         space = []
         for config in configs:
-            left = {name: value for name, value in _as_dict(config, names).items() if name not in given}
+            left = {name: value for name, value in config.items() if name not in given}
             if left not in space:
                 space.append(left)
         return space
+
+    def is_told(self, config, given):
+        """A call that gives one of what is searched means the others' defaults, where they have any."""
+        parameters = self.function.signature.parameters
+        left = [parameters[name].default for name in config if name in parameters and name not in given]
+        return any([name in parameters and name in given for name in config]) and not any([one in (None, inspect.Parameter.empty) for one in left])
 
     def parted(self, args, kwargs):
         """A call's arguments without those that a search changes, and these."""
