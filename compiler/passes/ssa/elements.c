@@ -4,6 +4,12 @@
  * A tile that is read so goes to shared memory, once for all readings, in the region where it was
  * made: there all threads are that made it, whichever of them come to read it.
  *
+ *     item(reduce or (select(iota == i, %tile, 0)))
+ *     ->  element_load %shared, i
+ *
+ * All threads together find an element so, of which they know the place; where each has a place of
+ * its own it reads for itself, too.
+ *
  *     %old = var_get %v; var_set %v, select(iota == i, splat(x), %old)
  *     ->  element_store %shared, x, i
  *
@@ -16,13 +22,85 @@
 
 #include <string.h>
 
+/* ---- one element of a tile ---- */
+
+typedef struct Element {
+    Value *value;
+    int rank;
+    Value *indices[TYPE_RANK];
+} Element;
+
+/* iota == splat(i), of some dimension, and what is joined by `and`. */
+static bool find_indices(const Value *mask, Element *out)
+{
+    const Op *op = mask->op;
+    if (op && op->code == OP_and)
+        return find_indices(operand(op, a), out) && find_indices(operand(op, b), out);
+    int dim;
+    Value *index = value_chosen_index(mask, &dim);
+    if (!index || out->indices[dim]) return false;
+    out->indices[dim] = index;
+    return true;
+}
+
+static bool any_differs(PassContext *context, const Element *element, const Op *op)
+{
+    bool differs = false;
+    for (int d = 0; d < element->rank; d++)
+        differs |= threads_differ(analysis_uniformity(context), element->indices[d],
+                                  op_threads(op)) != NULL;
+    return differs;
+}
+
 /* ---- elements that are read ---- */
 
 typedef struct Pass {
     Kernel *kernel;
     Arena *arena;
+    PassContext *context;
     Map copies; /* tile -> shared tile */
+    bool found; /* an op that finds an element, which nobody needs any more */
 } Pass;
+
+static Value *without_bitcast(Value *value)
+{
+    return value->op && value->op->code == OP_bitcast ? operand(value->op, a) : value;
+}
+
+/* The tile whose one element the op finds; NULL: it is of several, or of bits that bytes hold. */
+static Value *tile_of_item(const Op *item, Element *out)
+{
+    const Op *reduce = without_bitcast(operand(item, a))->op;
+    if (!reduce || reduce->code != OP_reduce || strcmp(op_attr(reduce, ATTR_mode)->text, "or") != 0)
+        return NULL;
+    const Op *select = operand(reduce, a)->op;
+    if (!select || select->code != OP_select || !value_is_zero(operand(select, b))) return NULL;
+    const DType dtype = item->results[0].type->dtype;
+    Value *tile = operand(select, a);
+    if (tile->type->dtype != dtype) tile = without_bitcast(tile);
+    const Type *type = tile->type;
+    *out = (Element){.rank = type->rank};
+    if (type->kind != TYPE_TILE || type->dtype != dtype || dtype == DTYPE_b1 ||
+        !find_indices(operand(select, condition), out))
+        return NULL;
+    for (int d = 0; d < type->rank; d++)
+        if (!out->indices[d]) return NULL;
+    return tile;
+}
+
+static void find_item(Op *item, void *context)
+{
+    Pass *pass = context;
+    Element element;
+    Value *operands[1 + TYPE_RANK] = {tile_of_item(item, &element)};
+    if (!operands[0] || !any_differs(pass->context, &element, item)) return;
+    memcpy(operands + 1, element.indices, sizeof *operands * (size_t)element.rank);
+    Builder at = builder_before(item);
+    const Type *type = item->results[0].type;
+    Op *load = build_op(&at, OP_element_load, 1 + element.rank, operands, 1, &type);
+    value_replace(&item->results[0], load->results);
+    pass->found = true;
+}
 
 /* Ops are visited in the order of the text, so that the first reading stands before all others. */
 static Value *copy_before(Pass *pass, Value *tile, Op *first)
@@ -47,8 +125,9 @@ static void visit(Op *op, void *context)
 
 bool pass_elements(Kernel *kernel, PassContext *context)
 {
-    (void)context;
-    Pass pass = {.kernel = kernel, .arena = arena_new()};
+    Pass pass = {.kernel = kernel, .arena = arena_new(), .context = context};
+    kernel_visit_those(kernel, OP_item, find_item, &pass);
+    if (pass.found) kernel_drop_dead(kernel);
     kernel_visit_those(kernel, OP_element_load, visit, &pass);
     arena_free(pass.arena);
     return true;
@@ -63,25 +142,6 @@ typedef struct Setting {
     Map tiles; /* variable -> shared tile */
     OpVec uses;
 } Setting;
-
-typedef struct Element {
-    Value *value;
-    int rank;
-    Value *indices[TYPE_RANK];
-} Element;
-
-/* iota == splat(i), of some dimension, and what is joined by `and`. */
-static bool find_indices(const Value *mask, Element *out)
-{
-    const Op *op = mask->op;
-    if (op && op->code == OP_and)
-        return find_indices(operand(op, a), out) && find_indices(operand(op, b), out);
-    int dim;
-    Value *index = value_chosen_index(mask, &dim);
-    if (!index || out->indices[dim]) return false;
-    out->indices[dim] = index;
-    return true;
-}
 
 /* Whether one element is set, and the others stay. */
 static bool sets_element(const Op *set, Element *out)
@@ -107,14 +167,10 @@ static void find_variable(Op *set, void *context)
     Value *variable = operand(set, variable);
     const Type *type = variable->type->content;
     Element element;
-    bool differs = false;
     if (type->kind != TYPE_TILE || type->dtype == DTYPE_b1 || map_has(&setting->tiles, variable) ||
         !sets_element(set, &element) || !group_is_same(op_threads(set), op_threads(variable->op)))
         return;
-    for (int d = 0; d < element.rank; d++)
-        differs |= threads_differ(analysis_uniformity(setting->context), element.indices[d],
-                                  op_threads(set)) != NULL;
-    if (!differs) return;
+    if (!any_differs(setting->context, &element, set)) return;
     Builder at = builder_before(variable->op);
     const Type *shared =
         type_shared(setting->kernel->types, type->dtype, type->rank, type->shape, NULL);
