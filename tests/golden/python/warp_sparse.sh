@@ -1,5 +1,5 @@
-# What warp.sparse has its runtime for: topologies of triplets and of transposed matrices, counted rows and pruned zeros included; arrays that
-# are None where functions of one name take arrays; memory that a saved graph sees twice.
+# What warp.sparse has its runtime for: topologies of triplets, of transposed and of compressed matrices, counted rows and pruned zeros
+# included; arrays that are None, indexed ones among them; memory that a saved graph sees twice.
 needs numpy
 export TILE_DEVICE=emulator
 cd "$TMP"
@@ -49,6 +49,24 @@ print(turn(3, 4, ints([0, 1, 1, 3]), None, ints([3, 0, 3]), wp.zeros(5, dtype=in
 print(turn(3, 4, ints([0, 2, 2, 4]), ints([1, 0, 2]), ints([3, 9, 0, 3]), ints([0, 1, 2, 3, 6]), wp.zeros(4, dtype=int), ints([0])))
 print(turn(3, 4, ints([0, 1, 1, 3]), None, ints([3, 0, 3]), ints([0, 2, 3, 3, 4]), wp.zeros(4, dtype=int), ints([0])))
 
+
+
+def compress(nrow, ncol, offsets, row_counts, columns, values=None, mask=0, compact=True, with_values=False):
+    core.wp_bsr_compress_inplace_device(nrow, ncol, 1, 4, 0, columns.size, mask != 0, mask, compact, place(offsets), place(row_counts), place(columns),
+                                        place(values), with_values)
+    return [None if one is None else one.numpy().tolist() for one in (offsets, row_counts, columns, values)]
+
+
+# rows [3 1 3 7], [9 0] and [2 0 2]: two blocks are outside, one is zero
+def rows_of():
+    return ints([3, 1, 3, 7, 9, 0, 2, 0, 2]), wp.array([1.0, 2.0, 4.0, 0.0, 5.0, 6.0, 0.0, 8.0, 9.0], dtype=float)
+
+
+for given in ({}, {"mask": 0x7FFFFFFF}, {"mask": 0x7FFFFFFF, "with_values": True}, {"compact": False, "with_values": True}):
+    columns, values = rows_of()
+    counts = None if given.get("compact", True) else ints([3, 1, 3])
+    print(compress(3, 4, ints([0, 4, 6, 9]), counts, columns, values if len(given) else None, **given))
+
 # those of the CPU are of no graph of a GPU's
 on_cpu = [wp.array(values, dtype=int, device="cpu") for values in ([0, 1, 1, 3], [3, 0, 3], [0] * 5, [-7] * 3, [-7] * 3)]
 offsets, columns, room, other_columns, places = map(place, on_cpu)
@@ -80,6 +98,23 @@ for counts in (None, ints([1, 2])):
     wp.launch(ends, dim=2, inputs=[ints([0, 3, 6]), counts], outputs=[out])
     print(out.numpy())
 
+
+@wp.kernel
+def chosen(x: wp.indexedarray(dtype=float), out: wp.array(dtype=int)):
+    i = wp.tid()
+    if x:
+        out[i] = int(x[i])
+    else:
+        out[i] = -1
+
+
+for x in (None, wp.indexedarray(wp.array([1.0, 2.0, 3.0], dtype=float), [ints([2, 0])])):
+    wp.launch(chosen, dim=2, inputs=[x], outputs=[out])
+    print(out.numpy())
+
+# numbers as matrices of one number, and the other way
+single = wp.array([1.0, 2.0], dtype=float).view(wp.types.matrix((1, 1), float))
+print(single.shape, single.numpy().tolist(), single.view(float).shape)
 
 # a graph whose arrays see the same memory
 @wp.kernel

@@ -698,30 +698,29 @@ class array(_Arrays):
         return self if self.ndim == 1 else self.reshape(-1)
 
     def view(self, dtype):
-        """The same bytes as other elements: numbers as vectors of the last extents, and vectors as their numbers, too."""
+        """The same bytes as other elements: elements of one size each for each, numbers as vectors of the last extents, and vectors as their
+        numbers, too."""
         kind = as_type(dtype)
+        if _types.type_size_in_bytes(kind) == self.itemsize:
+            return self._likewise(lambda one: one._part(kind, one.offset, one.shape, one.strides))
         (number, inner), (asked, asked_inner) = self._element(), (element_type(kind), inner_shape(kind))
-        sizes, scalars = [self.itemsize, _types.type_size_in_bytes(kind)], ["", ""]
-        if bool(inner) != bool(asked_inner):
-            composite = self.dtype if inner else kind
-            sizes = [number.itemsize, asked.itemsize]
-            scalars[0 if inner else 1] = f" scalar dtype {composite._dtype.__name__}"
-        if sizes[0] != sizes[1]:
-            names = [scalar or " dtype" for scalar in scalars]
+        is_composite = bool(inner) != bool(asked_inner)
+        sizes = [number.itemsize, asked.itemsize] if is_composite else [self.itemsize, _types.type_size_in_bytes(kind)]
+        if not is_composite or sizes[0] != sizes[1]:
+            composite = f" scalar dtype {(self.dtype if inner else kind)._dtype.__name__}" if is_composite else ""
+            names = [composite if is_composite and one else " dtype" for one in (inner, asked_inner)]
             raise TypeError(f"cannot create an array view with dtype {kind.__name__} from source dtype {self.dtype.__name__}: "
                             f"source{names[0]} has size {sizes[0]} bytes, but target{names[1]} has size {sizes[1]} bytes")
         kept = self.ndim - len(asked_inner)
-        numbers = [stride * number.itemsize for stride in _arrays.packed(inner or asked_inner)]
-        if asked_inner and not inner and (self.shape[kept:] != asked_inner or self.strides[kept:] != tuple(numbers)):
+        numbers = tuple(stride * number.itemsize for stride in _arrays.packed(inner or asked_inner))
+        if asked_inner and (self.shape[kept:] != asked_inner or self.strides[kept:] != numbers):
             raise RuntimeError(f"cannot create an array view with dtype {kind.__name__} from an array whose last extents are not {asked_inner}, "
                                "next to each other")
 
         def change(one):
-            if inner and not asked_inner:
-                return one._part(kind, one.offset, one.shape + inner, one.strides + tuple(numbers))
-            if asked_inner and not inner:
-                return one._part(kind, one.offset, one.shape[:kept] or (1,), one.strides[:kept] or (_types.type_size_in_bytes(kind),))
-            return one._part(kind, one.offset, one.shape, one.strides)
+            if inner:
+                return one._part(kind, one.offset, one.shape + inner, one.strides + numbers)
+            return one._part(kind, one.offset, one.shape[:kept] or (1,), one.strides[:kept] or (_types.type_size_in_bytes(kind),))
 
         return self._likewise(change)
 

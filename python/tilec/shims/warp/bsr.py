@@ -43,15 +43,20 @@ def _read(array):
     return None if array is None else array.numpy()
 
 
+def _not_zero(values, count, block_size, scalar_size, mask):
+    """Which of the first blocks, whose bytes those are, have a bit of the mask."""
+    kind = numpy.dtype(f"u{scalar_size}")
+    bits = values[: count * block_size * scalar_size].view(kind).reshape(count, block_size)
+    return ((bits & kind.type(mask & (1 << 8 * scalar_size) - 1)) != 0).any(axis=1)
+
+
 @_graphs.recorded
 def _fill(block_size, scalar_size, nrow, ncol, nnz, count, rows, columns, values, mask, masked, ends, order, offsets, row_counts, own_columns):
     number = nnz if count is None else max(0, min(int(count.numpy()[0]), nnz))
     r, c = rows.numpy()[:number].astype(numpy.int64), columns.numpy()[:number].astype(numpy.int64)
     good = (r >= 0) & (r < nrow) & (c >= 0) & (c < ncol)
     if values is not None and mask:
-        kind = numpy.dtype(f"u{scalar_size}")
-        bits = values.numpy()[: number * block_size * scalar_size].view(kind).reshape(number, block_size)
-        good &= ((bits & kind.type(mask & (1 << 8 * scalar_size) - 1)) != 0).any(axis=1)
+        good &= _not_zero(values.numpy(), number, block_size, scalar_size, mask)
     keys = r * ncol + c
     if masked:
         places, there_rows, there_columns = _blocks(offsets.numpy(), _read(row_counts), own_columns.numpy(), nrow, ncol)
@@ -116,3 +121,40 @@ def transpose(device, nrow, ncol, nnz, offsets, row_counts, columns, other_offse
     of = functools.partial(_array, device)
     _turn(nrow, ncol, of(offsets, nrow + 1), of(row_counts, nrow), of(columns, None), of(other_offsets, ncol + 1),
           of(other_row_counts, ncol), of(other_columns, None), of(places, None), of(status, 1))
+
+
+@_graphs.recorded
+def _compress(block_size, scalar_size, nrow, ncol, mask, is_compact, offsets, row_counts, columns, values, with_values):
+    old = offsets.numpy()
+    places, rows, cols = _blocks(old, _read(row_counts), columns.numpy(), nrow, ncol)
+    raw = _read(values)
+    if mask:
+        kept = _not_zero(raw, len(raw) // (block_size * scalar_size), block_size, scalar_size, mask)[places]
+        places, rows, cols = places[kept], rows[kept], cols[kept]
+    order = numpy.argsort(rows * ncol + cols, kind="stable")
+    unique, first = numpy.unique((rows * ncol + cols)[order], return_index=True)
+    new_rows, new_columns = unique // max(ncol, 1), (unique % max(ncol, 1)).astype(numpy.int32)
+    counts = numpy.bincount(new_rows, minlength=nrow)[:nrow]
+    ends = numpy.cumsum(counts)
+    begins = ends - counts if is_compact else old[:nrow].astype(numpy.int64)
+    target = numpy.arange(len(unique)) - numpy.repeat(ends - counts, counts) + numpy.repeat(begins, counts)
+    if with_values and len(unique):
+        blocks = raw.view(numpy.dtype(f"f{scalar_size}")).reshape(-1, block_size)
+        made = blocks.copy()
+        made[target] = numpy.add.reduceat(blocks[places[order]], first, axis=0)
+        values.store(made.reshape(-1).view(numpy.uint8))
+    own = columns.numpy().copy()
+    own[target] = new_columns
+    columns.store(own)
+    if is_compact:
+        offsets[: nrow + 1].store(numpy.concatenate([[0], ends]).astype(numpy.int32))
+    else:
+        row_counts[:nrow].store(counts.astype(numpy.int32))
+
+
+def compress(device, nrow, ncol, block_size, scalar_size, scalar_type, nnz, prunes, mask, is_compact, offsets, row_counts, columns, values, with_values):
+    """Sorts each row's blocks by their columns, those of one column as their sum, and drops what is outside of the matrix, or zero; rows are one
+    behind the other then, or stay where they are, with fewer blocks."""
+    of = functools.partial(_array, device)
+    _compress(block_size, scalar_size, nrow, ncol, int(mask) if prunes else 0, bool(is_compact), of(offsets, nrow + 1), of(row_counts, nrow),
+              of(columns, nnz), of(values, nnz * block_size * scalar_size, _types.uint8), bool(with_values))

@@ -156,6 +156,7 @@ core.wp_apic_state_save, core.wp_apic_register_mesh = _captures.state_save, lamb
 for _where, _place in (("host", "cpu"), ("device", None)):
     setattr(core, f"wp_bsr_matrix_from_triplets_{_where}", functools.partial(_bsr.matrix_from_triplets, _place))
     setattr(core, f"wp_bsr_transpose_{_where}", functools.partial(_bsr.transpose, _place))
+    setattr(core, f"wp_bsr_compress_inplace_{_where}", functools.partial(_bsr.compress, _place))
     for _kind in ("int", "int64", "float", "double"):
         setattr(core, f"wp_array_scan_{_kind}_{_where}", _scan)
 core.wp_is_error_output_enabled, core.wp_set_error_output_enabled = lambda: _says_errors[0], _set_error_output
