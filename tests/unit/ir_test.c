@@ -159,6 +159,8 @@ static void make_scalars(Maker *maker)
     Value *q = build2(&maker->b, OP_ptr_add, maker->p, maker->x);
     make(maker, OP_ptr_cast, 1, &q, type_pointer(maker->kernel->types, DTYPE_u8, SPACE_GLOBAL));
     make(maker, OP_adjoint_pointer, 1, &q, q->type);
+    Value *both[] = {q, build_const(&maker->b, DTYPE_i64, 0)};
+    make(maker, OP_with_adjoint, 2, both, q->type);
 }
 
 static void make_tiles(Maker *maker)

@@ -88,7 +88,15 @@ Value *view_new(Eval *eval, Value *pointer, int rank, Value *const *extents, Val
     return build_view(&eval->builder, pointer, rank, extents, strides != NULL ? strides : packed);
 }
 
-/* pointer_at(address, dtype): to elements at that place of global memory; a pointer is itself. */
+static Value *with_adjoint(Eval *eval, Value *pointer, Object *adjoint, Span at)
+{
+    Value *address = stage_scalar(eval, adjoint, DTYPE_i64, at);
+    Value *both[] = {pointer, address};
+    return address == NULL ? NULL : core_build(eval, OP_with_adjoint, 2, both, pointer->type);
+}
+
+/* pointer_at(address, dtype, adjoint=None): to elements at that place of global memory; a pointer
+ * is itself. */
 Object *core_pointer_at(Eval *eval, const Bound *bound)
 {
     DType dtype;
@@ -98,10 +106,12 @@ Object *core_pointer_at(Eval *eval, const Bound *bound)
     if (!stage_ready(eval, bound->at) || !argument_dtype(eval, bound->values[1], bound->at, &dtype))
         return NULL;
     address = stage_scalar(eval, bound->values[0], DTYPE_i64, bound->at);
-    return address == NULL
-               ? NULL
-               : object_ir(eval, core_build(eval, OP_bitcast, 1, &address,
-                                            type_pointer(core_types(eval), dtype, SPACE_GLOBAL)));
+    if (address == NULL) return NULL;
+    Value *pointer = core_build(eval, OP_bitcast, 1, &address,
+                                type_pointer(core_types(eval), dtype, SPACE_GLOBAL));
+    if (eval->differentiates && dtype_is_float(dtype) && !argument_absent(bound->values[2]))
+        pointer = with_adjoint(eval, pointer, bound->values[2], bound->at);
+    return pointer == NULL ? NULL : object_ir(eval, pointer);
 }
 
 Object *core_view(Eval *eval, const Bound *bound)

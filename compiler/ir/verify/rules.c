@@ -166,6 +166,14 @@ static bool check_ptr_add(const Check *check)
                    "the index is an integer");
 }
 
+static bool check_with_adjoint(const Check *check)
+{
+    return require(check, result_type(check) == operand_type(check, pointer),
+                   "the result has the pointer's type") &&
+           require(check, operand_type(check, address)->dtype == DTYPE_i64,
+                   "the address is an i64");
+}
+
 static bool check_ptr_cast(const Check *check)
 {
     return require(check, result_type(check)->space == operand_type(check, pointer)->space,
@@ -495,6 +503,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_bitcast] = check_bitcast,
     [OP_ptr_add] = check_ptr_add,
     [OP_ptr_cast] = check_ptr_cast,
+    [OP_with_adjoint] = check_with_adjoint,
     [OP_adjoint_pointer] = check_ptr_cast,
     [OP_launch] = rule_launch,
     [OP_block_idx] = rule_block,

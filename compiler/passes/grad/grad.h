@@ -31,6 +31,13 @@ typedef struct Scope {
     ValueVec touched;
 } Scope;
 
+/* Memory at addresses that a field of other memory has: the value by which that is known. */
+typedef struct Field {
+    const Value *memory;
+    int64_t place; /* -1: not known when compiling */
+    const Value *known;
+} Field;
+
 /* A read of memory that holds something else by then, where its region is replayed. */
 typedef struct Stale {
     Op *read, *replayed;
@@ -55,7 +62,8 @@ typedef struct Grad {
     Map rereads;     /* reads of that */
     Map moving;      /* region -> OpVec: reads of outer memory that is written then, or later */
     VEC(struct Records *) all_records;
-    VEC(Stale) stale;   /* those that were replayed */
+    VEC(Stale) stale; /* those that were replayed */
+    VEC(Field) fields;
     VEC(Op *) products; /* launches that are one sum of products each */
     Scope *scope;
     int64_t threads; /* of a block */
@@ -102,7 +110,7 @@ void replay(Grad *grad, const Region *region, bool again);
 /* One op by itself, at the builder; its values are the replayed ones. */
 Op *replay_op(Grad *grad, const Op *op, bool again);
 void reverse(Grad *grad, Region *region);
-/* What ops slope say was of use until now; gradients of functions keep theirs. */
+/* What ops slope and with_adjoint say was of use until now; gradients of functions keep theirs. */
 void drop_slopes(Region *region);
 /* Whether each read of the replay finds what the program did; else it is refused. */
 bool reads_are_fresh(Grad *grad);
@@ -152,8 +160,9 @@ bool settle_gradients(Kernel *kernel, const Target *target, Region *region);
 
 /* Of an access of global memory; else NULL. */
 Value *view_of(const Op *op);
-/* The parameter whose memory an op of a view touches; NULL: it touches none. */
-Parameter *parameter_touched(Kernel *kernel, const Op *op);
+/* By which the memory is known that an op of a view touches: that of a parameter, or of arrays
+ * whose places one field of a parameter's memory has; NULL: it touches none. */
+const Value *memory_touched(Grad *grad, const Op *op);
 /* The pointer that all others to that memory are made of. */
 const Value *view_pointer(const Op *op);
 
@@ -172,7 +181,7 @@ void find_rewritten(Grad *grad, Region *host);
 
 /* ---- lasting.c ---- */
 
-/* Notes the reads that find the same behind the kernel. `later`: the parameters that the launches
+/* Notes the reads that find the same behind the kernel. `later`: the memories that the launches
  * behind this one write. */
 void find_lasting(Grad *grad, const Map *later, Op *launch);
 

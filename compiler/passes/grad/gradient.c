@@ -155,21 +155,21 @@ static void add_gradients(Grad *grad)
 typedef struct Written {
     Grad *grad;
     Kernel *kernel;
-    Map parameters; /* by their values */
+    Map memories; /* by what they are known by */
 } Written;
 
 /* Whose memory is not there any more. */
-static bool is_of_result(const Grad *grad, const Parameter *parameter)
+static bool is_of_result(const Grad *grad, const Value *memory)
 {
-    return map_get(&grad->gradients, parameter->value) == parameter->value;
+    return map_get(&grad->gradients, memory) == memory;
 }
 
 static void check_result(Op *op, void *context)
 {
     Grad *grad = context;
     if (!op_has(op, READS) || op->region_count || op_has(op, ATOMIC)) return;
-    const Parameter *parameter = parameter_touched(grad->kernel, op);
-    if (parameter && is_of_result(grad, parameter))
+    const Value *memory = memory_touched(grad, op);
+    if (memory && is_of_result(grad, memory))
         grad_refuse(grad, op, "a result is read again, which is not kept for the gradient");
 }
 
@@ -177,9 +177,9 @@ static void note_written(Op *op, void *context)
 {
     Written *written = context;
     if (!op_has(op, WRITES) || op->region_count || op->code == OP_copy) return;
-    const Parameter *parameter = parameter_touched(written->kernel, op);
-    if (parameter && !is_of_result(written->grad, parameter))
-        map_set(written->kernel->arena, &written->parameters, parameter->value, op);
+    const Value *memory = memory_touched(written->grad, op);
+    if (memory && !is_of_result(written->grad, memory))
+        map_set(written->kernel->arena, &written->memories, memory, op);
 }
 
 typedef struct Reads {
@@ -204,8 +204,8 @@ static void check_read(Op *op, void *context)
     if (!op_has(op, READS) || op->region_count || map_has(&grad->effects, op) ||
         map_has(&grad->settled, op))
         return;
-    const Parameter *parameter = parameter_touched(grad->kernel, op);
-    if (parameter && map_has(&reads->written->parameters, parameter->value))
+    const Value *memory = memory_touched(grad, op);
+    if (memory && map_has(&reads->written->memories, memory))
         grad_refuse(grad, op, "the gradient needs what it reads, which the kernel overwrites");
 }
 
@@ -214,7 +214,7 @@ static void check_read(Op *op, void *context)
 static bool differentiate_launch(Grad *grad, Op *launch, Written *written)
 {
     region_visit(launch_region(launch), check_result, grad);
-    find_lasting(grad, &written->parameters, launch);
+    find_lasting(grad, &written->memories, launch);
     region_visit(launch_region(launch), note_written, written);
     Op *fresh = grad->failed ? NULL : differentiate(grad, launch);
     Reads reads = {grad, written};

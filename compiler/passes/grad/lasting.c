@@ -7,10 +7,10 @@
 
 enum { MOST_PAIRS = 1 << 16 }; /* of reads and writes that are looked at */
 
-/* An op that touches a parameter's memory. */
+/* An op that touches memory of the caller's. */
 typedef struct Touch {
     Op *op;
-    const Value *parameter;
+    const Value *memory;
     size_t place; /* among all of them, in the program's order */
 } Touch;
 
@@ -35,11 +35,10 @@ static void note_touch(Op *op, void *context)
 {
     Touches *touches = context;
     touches->meets |= op_has(op, COOP) && !op->region_count && !view_of(op);
-    const Parameter *parameter = op->region_count || !op_has(op, READS | WRITES)
-                                     ? NULL
-                                     : parameter_touched(touches->grad->kernel, op);
-    if (!parameter) return;
-    const Touch touch = {op, parameter->value, touches->count++};
+    const Value *memory =
+        op->region_count || !op_has(op, READS | WRITES) ? NULL : memory_touched(touches->grad, op);
+    if (!memory) return;
+    const Touch touch = {op, memory, touches->count++};
     if (op_has(op, WRITES))
         vec_push(touches->grad->arena, &touches->writes, touch);
     else
@@ -143,7 +142,7 @@ static bool lasts(Touches *touches, const Touch *read)
 {
     for (size_t i = 0; i < touches->writes.count; i++) {
         const Touch *write = &touches->writes.data[i];
-        if (write->parameter != read->parameter) continue;
+        if (write->memory != read->memory) continue;
         if (++touches->pairs > MOST_PAIRS || !is_kept_by(touches, read, write)) return false;
     }
     return true;
@@ -158,7 +157,7 @@ void find_lasting(Grad *grad, const Map *later, Op *launch)
     region_visit(launch_region(launch), note_touch, &touches);
     for (size_t i = 0; i < touches.reads.count; i++) {
         const Touch *read = &touches.reads.data[i];
-        if (!map_has(later, read->parameter) && lasts(&touches, read))
+        if (!map_has(later, read->memory) && lasts(&touches, read))
             map_set(grad->arena, &grad->lasting, read->op, read->op);
     }
     facts_free(touches.facts);

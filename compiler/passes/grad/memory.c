@@ -19,16 +19,47 @@ const Value *view_pointer(const Op *op)
     return pointer;
 }
 
-Parameter *parameter_touched(Kernel *kernel, const Op *op)
+static const Value *memory_at(Grad *grad, const Value *pointer);
+
+/* Where it was read; addresses that are computed are of one memory. */
+static Field field_of(Grad *grad, const Value *address)
+{
+    const Op *op = address->op;
+    Field field = {NULL, -1, address};
+    if (!op) return (Field){address, -1, address};
+    if (op->code != OP_element_load || !view_of(op)) return field;
+    field.memory = memory_at(grad, operand(view_of(op)->op, pointer));
+    if (!value_constant(op->operands[op->operand_count - 1], &field.place)) field.place = -1;
+    return field;
+}
+
+static const Value *memory_at(Grad *grad, const Value *pointer)
+{
+    const Value *root = pointer_root(pointer);
+    if (!root->op || root->op->code != OP_bitcast) return root->op ? NULL : root;
+    const Field field = field_of(grad, operand(root->op, a));
+    for (size_t i = 0; i < grad->fields.count; i++) {
+        const Field *known = &grad->fields.data[i];
+        if (known->memory == field.memory && known->place == field.place) return known->known;
+    }
+    vec_push(grad->arena, &grad->fields, field);
+    return field.known;
+}
+
+const Value *memory_touched(Grad *grad, const Op *op)
 {
     const Value *view = view_of(op);
-    return view ? pointer_parameter(kernel, operand(view->op, pointer)) : NULL;
+    return view && view->op->code == OP_view ? memory_at(grad, operand(view->op, pointer)) : NULL;
 }
 
 Value *pointer_adjoint(Grad *grad, Value *pointer)
 {
     const Op *op = pointer->op;
     if (!op) return map_get(&grad->gradients, pointer);
+    if (op->code == OP_with_adjoint) {
+        Value *address = replayed(grad, operand(op, address));
+        return build_op(&grad->builder, OP_bitcast, 1, &address, 1, &pointer->type)->results;
+    }
     if (op->code != OP_ptr_add && op->code != OP_ptr_cast) return NULL;
     Value *base = pointer_adjoint(grad, operand(op, pointer));
     if (!base) return NULL;
@@ -37,6 +68,27 @@ Value *pointer_adjoint(Grad *grad, Value *pointer)
     if (base->type == pointer->type) return base;
     if (dtype_is_float(base->type->dtype)) return NULL; /* what is seen there has no gradient */
     return build_op(&grad->builder, OP_ptr_cast, 1, &base, 1, &pointer->type)->results;
+}
+
+/* The address of an adjoint that is known at run time alone; NULL: it is a parameter's. */
+static const Value *address_of_adjoint(const Value *pointer)
+{
+    while (pointer->op && op_aliased(pointer->op)) {
+        if (pointer->op->code == OP_with_adjoint) return operand(pointer->op, address);
+        pointer = op_aliased(pointer->op);
+    }
+    return NULL;
+}
+
+/* Without an adjoint nothing is inside of it. */
+static void limit_extents(Grad *grad, const Value *view, Value **extents)
+{
+    const Value *address = address_of_adjoint(operand(view->op, pointer));
+    if (!address) return;
+    Value *is_there = build_cmp(&grad->builder, "ne", replayed(grad, address),
+                                build_const(&grad->builder, DTYPE_i64, 0));
+    extents[0] = build3(&grad->builder, OP_select, is_there, extents[0],
+                        build_const(&grad->builder, extents[0]->type->dtype, 0));
 }
 
 static Value *view_adjoint(Grad *grad, const Value *view)
@@ -48,6 +100,7 @@ static Value *view_adjoint(Grad *grad, const Value *view)
     const int rank = view->type->rank;
     Value *extents[2 * TYPE_RANK];
     for (int i = 0; i < 2 * rank; i++) extents[i] = replayed(grad, operand_list(op, extents)[i]);
+    limit_extents(grad, view, extents);
     return build_view(&grad->builder, pointer, rank, extents, extents + rank);
 }
 

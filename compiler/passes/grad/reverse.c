@@ -151,8 +151,8 @@ void drop_slopes(Region *region)
         next = op_next(op);
         for (int i = 0; i < op->region_count && op->code != OP_grad; i++)
             drop_slopes(op->regions[i]);
-        if (op->code != OP_slope) continue;
-        value_replace(op->results, operand(op, a));
+        if (op->code != OP_slope && op->code != OP_with_adjoint) continue;
+        value_replace(op->results, op->code == OP_slope ? operand(op, a) : operand(op, pointer));
         op_erase(op);
     }
 }

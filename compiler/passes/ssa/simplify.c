@@ -225,7 +225,6 @@ static Value *remainder_of(Builder *builder, const Op *op)
 /* What the gradient alone asks for, of the kernel or of a function inside of it. */
 static bool is_kept(const Op *op)
 {
-    if (op->code != OP_slope && op->code != OP_replayed) return false;
     for (const Op *at = op->parent->parent; at; at = at->parent->parent)
         if (at->code == OP_grad) return true;
     return op->parent->kernel->is_differentiated;
@@ -237,6 +236,7 @@ static Value *identity(Builder *builder, Op *op)
     if (op->code == OP_convert && operand(op, a)->type == op->results[0].type)
         return operand(op, a);
     if ((op->code == OP_slope || op->code == OP_replayed) && !is_kept(op)) return operand(op, a);
+    if (op->code == OP_with_adjoint && !is_kept(op)) return operand(op, pointer);
     if (op->code == OP_select) {
         if (operand(op, a) == operand(op, b)) return operand(op, a);
         int64_t constant;

@@ -1,5 +1,5 @@
-# Triangle meshes: kernels read their points, velocities and corners by the mesh's id; other points take the old ones' place. Of boxes
-# in groups they find where a group begins; who asks more of them is refused.
+# Triangle meshes: kernels read their points, velocities and corners by the mesh's id, and gradients go to them; other points take the old
+# ones' place. Of boxes in groups they find where a group begins; who asks more of them is refused.
 needs numpy
 export PYTHONPATH=$TILE_ROOT/python TILE_DEVICE=emulator TILE_LIBRARIES=$TILE_BUILD
 cat > "$TMP/program.py" <<'P'
@@ -38,6 +38,21 @@ show(mesh)
 mesh.points = wp.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 4.0]], dtype=wp.vec3)
 mesh.refit()
 show(mesh)
+
+
+@wp.kernel
+def areas(id: wp.uint64, out: wp.array[float]):
+    mesh = wp.mesh_get(id)
+    a, b, c = wp.mesh_get_point(id, 3 * wp.tid()), mesh.points[mesh.indices[3 * wp.tid() + 1]], mesh.points[mesh.indices[3 * wp.tid() + 2]]
+    wp.atomic_add(out, 0, 0.5 * wp.length(wp.cross(b - a, c - a)))
+
+
+moved, area = wp.clone(points, requires_grad=True), wp.zeros(1, dtype=float, requires_grad=True)
+moving = wp.Mesh(moved, indices)
+with wp.Tape() as tape:
+    wp.launch(areas, dim=2, inputs=[moving.id], outputs=[area])
+tape.backward(area)
+print(area.numpy(), moved.grad.numpy().tolist())
 
 
 @wp.struct

@@ -1,5 +1,5 @@
 # Arrays of structs whose fields are arrays: what the host sees of them, what kernels read and write, which fields are None, and the
-# layout of structs in structs, as C pads them.
+# layout of structs in structs, as C pads them; their gradients.
 needs numpy
 export TILE_DEVICE=emulator
 cd "$TMP"
@@ -148,5 +148,56 @@ s, out = wp.array(made, dtype=Around), wp.zeros((2, 3), dtype=float)
 wp.launch(through, dim=(2, 3), inputs=[s, out])
 print(out.numpy().tolist(), plain.numpy().tolist())
 print([(one.inner.n, one.inner.a.shape, one.b.numpy().tolist()) for one in s.list()], wp.zeros(1, dtype=Indexed).list()[0].a)
+
+
+# gradients of what elements have, and none where an array has none
+@wp.struct
+class Held:
+    x: wp.array[float]
+    v: wp.array[wp.vec3]
+    sums: wp.array[float]
+
+
+@wp.kernel
+def forces(held: wp.array[Held], which: wp.array[int], y: wp.array[float]):
+    i = wp.tid()
+    one = held[which[i]]
+    e = one.x[i] * one.x[i] + wp.dot(one.v[i], one.v[i])
+    y[i] = e
+    wp.atomic_add(one.sums, 0, e * one.x[i])
+
+
+def hold(grad):
+    one = Held()
+    one.x = wp.array([1.0, 2.0, 3.0], dtype=float, requires_grad=grad)
+    one.v = wp.array([[1.0, 0.0, 2.0]] * 3, dtype=wp.vec3, requires_grad=grad)
+    one.sums = wp.zeros(1, dtype=float, requires_grad=grad)
+    return one
+
+
+first, second = hold(True), hold(False)
+held, y = wp.array([first, second], dtype=Held), wp.zeros(3, dtype=float, requires_grad=True)
+with wp.Tape() as tape:
+    wp.launch(forces, dim=3, inputs=[held, wp.array([0, 1, 0], dtype=int)], outputs=[y])
+y.grad.fill_(1.0)
+first.sums.grad.fill_(2.0)
+tape.backward()
+print(y.numpy().tolist(), first.sums.numpy().tolist(), first.x.grad.numpy().tolist(), first.v.grad.numpy().tolist())
+
+
+@wp.kernel
+def overwritten(held: wp.array[Held]):
+    i = wp.tid()
+    one = held[0]
+    one.sums[i] = one.x[i] * one.x[i]
+    one.x[i] = one.sums[i]
+
+
+with wp.Tape() as tape:
+    wp.launch(overwritten, dim=1, inputs=[held])
+try:
+    tape.backward()
+except RuntimeError as error:
+    print(str(error).splitlines()[-1])
 END
 python3 -m tilec run nested.py
