@@ -137,7 +137,7 @@ class _Argument:
     def outer(self, shape):
         return tuple(shape)[: len(shape) - len(self.inner)]
 
-    def result(self, dims):
+    def result(self, dims, more):
         import jax
 
         dims = (dims,) if isinstance(dims, int) else tuple(dims)
@@ -145,7 +145,8 @@ class _Argument:
             dims = dims + self.inner
         if len(dims) != self.rank or self.inner and dims[-len(self.inner) :] != self.inner:
             raise ValueError(f"Invalid output dimensions for argument '{self.name}': {dims}")
-        return jax.ShapeDtypeStruct(dims, self.number)
+        made = jax.ShapeDtypeStruct(dims, self.number)
+        return made.update(**more) if more else made
 
     def array_on(self, buffer, device):
         """Warp's array on JAX's memory, and how many of them vmap() put into its first dimension; None: one."""
@@ -157,6 +158,22 @@ class _Argument:
         if 0 in shape:
             return _arrays.empty(shape, self.kind.dtype, device=device), batch
         return _arrays.array(ptr=buffer.data, shape=shape, dtype=self.kind.dtype, device=device), batch
+
+
+def _varying(values):
+    """What is said of results where shard_map() has its inputs vary along axes of a mesh: each may vary along all of them."""
+    import jax
+
+    kinds = [jax.typeof(value) for value in values] if hasattr(jax, "typeof") and hasattr(jax.ShapeDtypeStruct, "update") else []
+    manual = [getattr(kind, "manual_axis_type", None) for kind in kinds]
+    axes = [getattr(kind, "vma", None) if one is None else one.varying for kind, one in zip(kinds, manual)]
+    along = frozenset().union(*[one for one in axes if one])
+    if not along:
+        return {}
+    mesh = jax.sharding.get_abstract_mesh() if hasattr(jax.sharding, "get_abstract_mesh") else next(
+        kind.sharding.mesh for kind, one in zip(kinds, axes) if one)
+    said = {"vma": along} if all([one is None for one in manual]) else {"manual_axis_type": jax.sharding.ManualAxisType(varying=along)}
+    return {**said, "sharding": jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())}
 
 
 class _Callable:
@@ -218,11 +235,12 @@ class _Callable:
         wanted = self.output_dims if output_dims is None else output_dims
         if wanted is None and self.is_like_first and first is not None:
             wanted = first[0].outer(first[1].shape)
-        results = [one.result(one.outer(value.shape)) for one, value in zip(self.inputs, given) if one.in_out]
+        varying = _varying(arrays)
+        results = [one.result(one.outer(value.shape), varying) for one, value in zip(self.inputs, given) if one.in_out]
         for one in self.outputs:
             if isinstance(wanted, dict) and one.name not in wanted:
                 raise ValueError(f"Missing output dimensions for argument '{one.name}'")
-            results.append(one.result(dims if wanted is None else wanted[one.name] if isinstance(wanted, dict) else wanted))
+            results.append(one.result(dims if wanted is None else wanted[one.name] if isinstance(wanted, dict) else wanted, varying))
         number = len(self.calls)
         self.calls[number] = numbers, asked
         call = jax.ffi.ffi_call(self.name, results, vmap_method=vmap_method or self.vmap_method, input_output_aliases=self.aliases,
