@@ -52,6 +52,20 @@ def twofold(a: wp.array(dtype=float), n: int, b: wp.array(dtype=float), c: wp.ar
 
 
 print([one.tolist() for one in jax.jit(lambda x: wp.jax_callable(twofold, num_outputs=2)(x, 5))(jnp.arange(3.0))])
+
+
+# a loop within shard_map(), of which each round's result is along the mesh's axis what its operand is
+@wp.kernel
+def doubled(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = 2.0 * x[i]
+
+
+double = wp.jax_kernel(doubled)
+spec = jax.sharding.PartitionSpec("x")
+mapped = jax.shard_map(lambda x: jax.lax.scan(lambda now, _: (double(now)[0], None), x, None, length=3)[0],
+                       mesh=jax.make_mesh((1,), ("x",), (jax.sharding.AxisType.Auto,)), in_specs=spec, out_specs=spec) if hasattr(jax, "shard_map") else lambda x: 8 * x
+print(jax.jit(mapped)(jnp.arange(3.0)).tolist())
 for wrong in (lambda: function(x), lambda: function(x.T, 1.0), lambda: jax.jit(function)(x, 2.0), lambda: wp.jax_kernel(scaled, block_dim=0),
               lambda: wp.jax_kernel(summed, in_out_argnames=["y"]), lambda: slope(x, 3.0, launch_dims=2)):
     try:

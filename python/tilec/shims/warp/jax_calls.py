@@ -439,7 +439,8 @@ def jax_callable(func, num_outputs=1, graph_mode=JaxCallableGraphMode.JAX, vmap_
 
     kinds = {name: _types.as_type(annotations[name]) for name in names}
     made = _callables[key] = _Callable(func.__name__, kinds, num_outputs, run, vmap_method, output_dims, in_out_argnames, has_side_effect)
-    made.graph_mode = graph_mode
+    made.graph_mode, made.graph_cache_max = graph_mode, graph_cache_max
+    made.stage_in_argnames, made.stage_out_argnames = [set(one) if one else None for one in (stage_in_argnames, stage_out_argnames)]
     return made
 
 
