@@ -166,6 +166,7 @@ struct Kernel {
     bool has_own_fences; /* the fences of the asynchronous proxy are the author's where he comes
                             from */
     bool is_differentiated; /* it is staged for its gradient: slopes are kept */
+    bool has_whole_tiles;   /* when it is staged: register tiles are of all threads of the block */
     bool guards_elements;   /* those outside of a tensor are, where it comes from, too */
     bool rounds_products;   /* before they are added to: no product and sum become an fma */
     Remark *remarks;        /* the latest first */

@@ -34,6 +34,31 @@ static Op *widen(Op *op, int operand_count, Value *const *operands, int count,
     return wide;
 }
 
+static void remove_argument(Region *region, int index)
+{
+    region->argument_count--;
+    for (int i = index; i < region->argument_count; i++) {
+        region->arguments[i] = region->arguments[i + 1];
+        region->arguments[i]->index = i;
+    }
+}
+
+Op *op_narrow(Op *op, int index)
+{
+    VEC(const Type *) types = {0};
+    for (int i = 0; i < op->result_count; i++)
+        if (i != index) vec_push(op->parent->kernel->arena, &types, op->results[i].type);
+    if (op->code == OP_for) op_remove_operand(op, operand_index(op, init) + index);
+    Op *narrow = op_rebuild(op, op->operand_count, op->operands, (int)types.count, types.data);
+    for (int i = 0; i < narrow->region_count; i++) {
+        op_remove_operand(region_terminator(narrow->regions[i]), index);
+        if (op->code == OP_for) remove_argument(narrow->regions[i], 1 + index);
+    }
+    for (int i = 0; i < narrow->result_count; i++)
+        narrow->results[i].name = op->results[i + (i >= index)].name;
+    return narrow;
+}
+
 Op *loop_build(Builder *builder, int count, Value *const *operands)
 {
     const int carried = count - 3;

@@ -21,6 +21,11 @@ Op *loop_carry(Op *loop, int count, Value *const *first);
  */
 Op *branch_carry(Op *branch, int count, const Type *const *types);
 
+/* The `if` or `for` without that result, and what its regions yield and a loop carries for it;
+ * nobody uses what it carries. The results of `op` are those of the new one, but for that one; it
+ * is left for the caller to erase. */
+Op *op_narrow(Op *op, int index);
+
 /* Makes what becomes of an op in an iteration, by its number; `copies` says what is there already,
  * and is told of the op's results. */
 typedef void IterationCopier(Builder *at, const Op *op, int64_t trip, Map *copies, void *context);

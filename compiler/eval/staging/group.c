@@ -277,7 +277,8 @@ Object *core_barrier(Eval *eval, const Bound *bound)
 /* ---- register tiles that several groups set ---- */
 
 /* Such a tile is in the registers of the threads that set it, so each of the groups has its own,
- * which the others never see. Who sets none reads what the last of them, by the text, has set. */
+ * which the others never see. Who sets none reads what the last of them, by the text, has set.
+ * Where tiles are of all threads, the groups set the same one, one behind the other. */
 typedef VEC(ThreadGroup) Groups;
 
 typedef struct Sets {
@@ -354,6 +355,7 @@ static void give_own(Arena *arena, Value *variable, ThreadGroup group)
 void group_tiles_settle(Kernel *kernel, Arena *arena)
 {
     Sets sets = {.arena = arena};
+    if (kernel->has_whole_tiles) return;
     kernel_visit_those(kernel, OP_var_set, note_set, &sets);
     for (size_t i = 0; i < sets.variables.count; i++) {
         const Groups *groups = map_get(&sets.groups, sets.variables.data[i]);

@@ -5,6 +5,7 @@
 #include "passes/grad/gradient.h"
 
 #include "passes/analysis/access.h"
+#include "passes/analysis/context.h"
 #include "passes/grad/grad.h"
 
 #include <string.h>
@@ -241,9 +242,11 @@ static bool to_values(Kernel *kernel, const Target *target)
 {
     PassContext context = {.kernel = kernel, .target = target, .arena = kernel->arena};
     shared_to_values(kernel);
-    return pass_once(kernel, &context) && pass_simplify(kernel, &context) &&
-           pass_regroup(kernel, &context) && pass_promote(kernel, &context) &&
-           pass_simplify(kernel, &context);
+    const bool fine = pass_once(kernel, &context) && pass_simplify(kernel, &context) &&
+                      pass_regroup(kernel, &context) && pass_promote(kernel, &context) &&
+                      pass_simplify(kernel, &context) && pass_parted_tiles(kernel, &context);
+    analysis_invalidate(&context);
+    return fine;
 }
 
 static bool has_workspaces(Kernel *kernel)

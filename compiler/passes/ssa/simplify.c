@@ -395,33 +395,12 @@ void kernel_drop_dead(Kernel *kernel)
 /* ---- values that loops carry for nobody: the result unused, the argument only fed back to itself
  * ---- */
 
-static void remove_argument(Region *region, int index)
-{
-    region->argument_count--;
-    for (int i = index; i < region->argument_count; i++) {
-        region->arguments[i] = region->arguments[i + 1];
-        region->arguments[i]->index = i;
-    }
-}
-
-/* The ops' results are an array in place, so a loop with fewer results is a new op. */
 static void narrow_loop(Simplifier *simplifier, Op *loop, int index)
 {
-    Arena *arena = simplifier->arena;
-    VEC(const Type *) types = {0};
-    for (int i = 0; i < loop->result_count; i++)
-        if (i != index) vec_push(arena, &types, loop->results[i].type);
-    op_remove_operand(loop, operand_index(loop, init) + index);
-    Op *narrow =
-        op_rebuild(loop, loop->operand_count, loop->operands, (int)types.count, types.data);
-    remove_argument(narrow->regions[0], 1 + index);
-    Op *yield = narrow->regions[0]->last;
-    op_remove_operand(yield, index);
-    for (int i = 0, j = 0; i < loop->result_count; i++) {
-        if (i == index) continue;
-        narrow->results[j].name = loop->results[i].name;
-        map_set(arena, &simplifier->replaced, &loop->results[i], &narrow->results[j++]);
-    }
+    Op *narrow = op_narrow(loop, index);
+    for (int i = 0; i < narrow->result_count; i++)
+        map_set(simplifier->arena, &simplifier->replaced, &loop->results[i + (i >= index)],
+                &narrow->results[i]);
     op_erase(loop);
     simplifier->changed = true;
 }
