@@ -101,15 +101,15 @@ static uint64_t digest(const uint8_t *bytes, size_t count)
     return sum ^ sum >> 32;
 }
 
-/* A sum over them: where each lies does not count. */
+/* A sum over them: where each lies does not count, nor what was written of it: a kernel that is not
+ * checked counts as having written all of its arguments. */
 uint64_t tile_digest_allocations(void)
 {
     uint64_t sum = 0;
     pthread_rwlock_rdlock(&registry.lock);
     for (size_t i = 0; i < registry.count; i++) {
         const tile_allocation *allocation = registry.sorted[i];
-        sum += digest(allocation->base, allocation->bytes) +
-               3 * digest(allocation->written, allocation->bytes / 8 + 1);
+        sum += digest(allocation->base, allocation->bytes);
     }
     pthread_rwlock_unlock(&registry.lock);
     return sum;
