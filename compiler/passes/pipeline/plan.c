@@ -25,8 +25,6 @@
 #include "passes/layout/matrix.h"
 #include "passes/analysis/loop.h"
 
-enum { STAGES_READ_TWICE = 3 };
-
 static const Region *body_of(const Plan *plan)
 {
     return plan->pipeline->loop->regions[0];
@@ -438,26 +436,19 @@ static bool may_be_in(const Pipeline *pipeline, const Op *op)
     return op_has(op, PURE | PLANNED) || op->code == OP_yield || op->code == OP_shared_alloc;
 }
 
-static bool is_copied_ahead(const Pipeline *pipeline, const Value *tile)
-{
-    return tile && multi_buffer_of(pipeline, shared_root(tile));
-}
-
-/* Products read their operands where they lie, and threads beside them what is not theirs. */
+/* Products read what is copied ahead where it lies, and threads beside them what is not theirs. */
 static const char *fault_of_product(const Pipeline *pipeline, const Op *dot)
 {
     const Pass *pass = pipeline->pass;
     for (int i = 0; i < 2; i++) {
         const Op *load = plan_operand_load(dot, i);
-        if (load && is_copied_ahead(pipeline, operand(load, tile)) &&
-            !plan_feeds_products_alone(&load->results[0]))
-            return "a product's operand has other uses";
+        if (!load || !multi_buffer_of(pipeline, shared_root(operand(load, tile)))) continue;
+        if (!plan_feeds_products_alone(load->results)) return "a product's operand has other uses";
+        if (i == 0 && wgmma_can(pass->kernel, pass->target, dot) &&
+            !wgmma_fits(pass->kernel, pass->target, dot))
+            return "a product has to read its left operand by threads";
     }
-    return wgmma_can(pass->kernel, pass->target, dot) &&
-                   is_copied_ahead(pipeline, plan_operand(dot, 0)) &&
-                   !wgmma_fits(pass->kernel, pass->target, dot)
-               ? "a product has to read its left operand by threads"
-               : NULL;
+    return NULL;
 }
 
 static const char *fault_of_body(Plan *plan)
@@ -514,6 +505,7 @@ void plan_explain(const Plan *plan)
 /* NULL, or why all is done in one stage. */
 static const char *fault_of_stages(const Plan *plan, int64_t needed)
 {
+    enum { STAGES_READ_TWICE = 3 };
     Pipeline *pipeline = plan->pipeline;
     const char *fault = share_registers(pipeline, needed);
     if (fault) return fault;
