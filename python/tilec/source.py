@@ -384,7 +384,7 @@ def _global_names(function, path):
                 value = one.__globals__[name]
                 names[name] = value
                 todo += _functions_of(value)
-                if getattr(type(value), "__tile_called__", False) and name in one.__code__.co_names:
+                if getattr(value, "__tile_called__", None) is True and name in one.__code__.co_names:
                     called.add(name)
     return names, called
 

@@ -256,3 +256,36 @@ for name, function in {"square": square, "cube": cube}.items():
         print(name, x.numpy().tolist())
 END
 python3 -m tilec run loops.py
+
+# A factory's function of two forms, one of which calls the other; each name of the module has its own.
+cat > forms.py <<'END'
+import warp as wp
+
+
+def scaled(by: int):
+    @wp.func
+    def f():
+        return by
+
+    @wp.func
+    def f(x: int):
+        return f() * x
+
+    return f
+
+
+double, triple = scaled(2), scaled(3)
+four = scaled(4)
+
+
+@wp.kernel
+def kernel(x: wp.array(dtype=int)):
+    x[0] = four()
+    x[1] = four(10)
+
+
+x = wp.zeros(2, dtype=int)
+wp.launch(kernel, dim=1, inputs=[x])
+print(x.numpy().tolist())
+END
+python3 -m tilec run forms.py

@@ -78,6 +78,7 @@ class Function:
         _forget_users_of((around or {}).get(function.__name__))
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.remote = None
+        self.__tile_called__ = not _is_beside(namesake, function)
         annotations = _annotations(function)
         _subscripts.check_no_union(function, annotations)
         _packing.check_annotations(function.__name__, annotations)
@@ -111,8 +112,6 @@ class Function:
             if all([_takes(one.input_types.get(name), value) for name, value in bound.items()]):
                 return one
         return None
-
-    __tile_called__ = True
 
     @property
     def __tile_function__(self):
@@ -170,6 +169,12 @@ def _takes(kind, value):
         found = _packing.plain_type(value)
         return found is kind or found is None and _packing.resolve_family(value) is None
     return True
+
+
+def _is_beside(earlier, function):
+    """Whether a function's own scope defines the name more than once, for other types: only the text tells them apart."""
+    other = getattr(earlier, "func", None)
+    return other is not None and other.__qualname__ == function.__qualname__ and other.__code__.co_firstlineno != function.__code__.co_firstlineno
 
 
 def _is_of_other_text(earlier, function):
