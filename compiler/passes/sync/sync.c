@@ -713,11 +713,58 @@ static void keep_from_barriers(Op *wait)
  * alone, of another proxy than TMA's writes, does not wait for, though their values have been used.
  * So the PTX ISA has it ("Proxy-preserved base causality order"), and CUTLASS where its epilogues
  * give back what they read; its main loops whose threads read operands do without. */
-static void fence_release(const Sync *sync, Op *release)
+static void fence_release(const Sync *sync, Op *release, OpVec *fences)
 {
     Builder builder = builder_before(release);
-    if (map_has(sync->read_back, operand(release, barriers)) && !is_fenced(release))
-        build_op(&builder, OP_fence_async, 0, NULL, 0, NULL);
+    if (!map_has(sync->read_back, operand(release, barriers)) || is_fenced(release)) return;
+    vec_push(sync->arena, fences, build_op(&builder, OP_fence_async, 0, NULL, 0, NULL));
+}
+
+/* Whether it may come before the release, which then is later: it waits for no one who may be
+ * waiting for the stage himself, unless it is for a copy that was begun before. */
+static bool may_precede(const Op *op, const Op *release)
+{
+    if (op->code == OP_consumer_wait) return operand(op, stage) == operand(release, stage);
+    const bool waits = (op_has(op, PIPELINE_BARRIER | MBARRIER) && !op_has(op, ARRIVES)) ||
+                       (op_has(op, MEETS) && !op_has(op, BARRIER));
+    return op->region_count == 0 && !waits;
+}
+
+static int64_t stages_of(const Op *release)
+{
+    return operand(release, barriers)->type->shape[1];
+}
+
+/* Whether another stage of the iteration is given back behind the op. */
+static bool comes_before_release(const Op *op, const Op *release)
+{
+    for (; op; op = op->next)
+        if (op->code == OP_consumer_release && operand(op, stage) == operand(release, stage))
+            return true;
+    return false;
+}
+
+/* A fence further down the iteration does for a release as well, if another stage is given back
+ * behind that one, for which the producer waits anyway before it copies again. */
+static void share_fence(const Sync *sync, Op *fence)
+{
+    Op *release = fence->next, *later = release->next;
+    if (stages_of(release) < 2) return;
+    for (; later && !is_fence(later); later = later->next)
+        if (!may_precede(later, release) || (later->code == OP_consumer_release &&
+                                             map_has(sync->read_back, operand(later, barriers))))
+            return; /* it may need the fence, too */
+    if (!later || !comes_before_release(later, release)) return;
+    op_move_before(release, later->next);
+    op_erase(fence);
+}
+
+static void fence_releases(const Sync *sync, const Op *launch)
+{
+    OpVec fences = {0};
+    region_each_of (release, launch_region(launch), OP_consumer_release)
+        fence_release(sync, release, &fences);
+    for (size_t i = fences.count; i-- > 0;) share_fence(sync, fences.data[i]);
 }
 
 static bool sync_launch(Kernel *kernel, PassContext *context, Op *launch)
@@ -745,8 +792,7 @@ static bool sync_launch(Kernel *kernel, PassContext *context, Op *launch)
         map_add(arena, sync.copied_for, shared_root(operand(op, barriers)));
     find_all_shown(&sync, launch);
     place_barriers(sync, launch);
-    region_each_of (release, launch_region(launch), OP_consumer_release)
-        fence_release(&sync, release);
+    fence_releases(&sync, launch);
     region_each_of (wait, launch_region(launch), OP_order_wait) keep_from_barriers(wait);
     remark_barriers(kernel, arena, launch);
     region_visit_with(launch_region(launch), BARRIER, drop_sync, NULL);
