@@ -38,7 +38,9 @@ static bool spares_registers(const Op *product)
 {
     const Value *a = operand(product, a), *b = operand(product, b);
     const int64_t held = elements_held(a) + (a == b ? 0 : elements_held(b));
-    return held * 100 <= type_elements(product->results->type) * COST_CONTRACT_PERCENT;
+    const int64_t own = type_elements(product->results->type);
+    if (own > (int64_t)COST_CONTRACT_ELEMENTS * op_threads(product).count) return false;
+    return held * 100 <= own * COST_CONTRACT_PERCENT;
 }
 
 static bool is_contracted(const Op *product)

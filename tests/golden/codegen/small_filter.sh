@@ -49,6 +49,3 @@ def blur(X: T.Tensor[(1024, 1024), "float32"], Y: T.Tensor[(1024, 1024), "float3
 T
 $TILEC $TMP/edges.py --arch=sm_90a --ptxas=none --emit=ptx -o $TMP/edges.ptx 2>/dev/null
 grep -oE 'ld\.global[.a-z0-9]*|\bdiv|\brem|\bbra' $TMP/edges.ptx | sort | uniq -c
-# ptxas is asked for another block as long as few threads are on a multiprocessor: of 128 threads there are seven.
-$TILEC $TMP/filter.tile --arch=sm_90a --export 'filter = depthwise(4, 56, 56, 256)' -Rperf -o $TMP/filter.o 2>&1 |
-  sed -n 's/.*, \([0-9]*\) registers a thread.*sm_90a, aligned.*/\1/p' | awk '{ print ($1 <= 72 ? "seven blocks" : $1 " registers") }'
