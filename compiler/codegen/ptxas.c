@@ -355,11 +355,12 @@ static const char *try_more_blocks(Codegen *codegen, PtxasJob *job, Image *image
                                    const char *report)
 {
     for (int most = COST_RETRY_THREADS;; most = COST_RETRY_MORE_THREADS) {
-        const int blocks = blocks_to_try(codegen, image, most);
+        const int blocks = blocks_to_try(codegen, image, most), had = image->entries->registers;
         char *ptx = blocks > 0 ? with_blocks(codegen->session->arena, image->ptx, blocks) : NULL;
         const char *better = ptx != NULL ? try_again(codegen, job, image, ptx, 1, report) : report;
-        if (better == report) return report;
+        const bool ends = better == report || image->entries->registers >= had;
         report = better;
+        if (ends) return report;
     }
 }
 

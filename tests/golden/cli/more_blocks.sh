@@ -26,6 +26,7 @@ echo "== fewer registers will do"; build 48 40 0 512
 echo "== not without spills"; build 48 40 8 512
 echo "== too many to give up"; build 120 64 0 512
 echo "== enough threads as it is"; build 40 32 0 256
+echo "== no fewer registers, though asked"; build 100 100 0 128
 cat > add.py <<'END'
 import tilus
 from tilus import float32
