@@ -20,6 +20,7 @@
 typedef struct Contraction {
     Arena *arena;
     VEC(Op *) products, exact;
+    Map waiting; /* tiles' ops that are made of what the matrix unit makes */
 } Contraction;
 
 /* Elements that are in registers for the product alone until it is added, if it is a part of an
@@ -62,6 +63,10 @@ static void collect(Op *op, void *context)
     if (op_attr(op, ATTR_exact)) vec_push(found->arena, &found->exact, op);
     if (op->code == OP_mul && is_contracted(op)) vec_push(found->arena, &found->products, op);
     if (op->code == OP_mul) op_drop_attr(op, ATTR_single);
+    bool waits = op_has(op, DOT);
+    for (int i = 0; i < op->operand_count && !waits; i++)
+        waits = map_has(&found->waiting, op->operands[i]->op);
+    if (waits) map_add(found->arena, &found->waiting, op);
 }
 
 static bool is_of(const Op *product, const Value *value)
@@ -70,33 +75,27 @@ static bool is_of(const Op *product, const Value *value)
            (value->op && value->op->code == OP_neg && operand(value->op, a) == product->results);
 }
 
-static ValueAnswer find_dot(const Value *value, void *context)
-{
-    (void)context;
-    return value->op && op_has(value->op, DOT) ? VALUE_FOUND : VALUE_OPERANDS;
-}
-
 /* Whether all users of the value, which is the product or its negation, add something else to it:
  * what is there before the product, or as early. While the matrix unit is waited for a product
  * takes no time. */
-static bool is_only_added(const Op *product, const Value *value)
+static bool is_only_added(const Contraction *found, const Op *product, const Value *value)
 {
     for (const OpUse *use = value->uses; use; use = use->next) {
         const Op *op = use->op;
         if (op->code == OP_neg && value == product->results) {
-            if (!is_only_added(product, op->results)) return false;
+            if (!is_only_added(found, product, op->results)) return false;
             continue;
         }
         if (!is_sum(op) || (is_of(product, operand(op, a)) && is_of(product, operand(op, b))))
             return false;
         if (type_is_scalar(value->type)) continue;
         const Value *rest = is_of(product, operand(op, a)) ? operand(op, b) : operand(op, a);
-        if (value_finds(rest, find_dot, NULL)) return false;
+        if (map_has(&found->waiting, rest->op)) return false;
     }
     return true;
 }
 
-static void fuse(const Op *product, const Value *value, bool negated, Op *sum)
+static void fuse(Contraction *found, const Op *product, const Value *value, bool negated, Op *sum)
 {
     Builder at = builder_before(sum);
     const bool is_first = operand(sum, a) == value;
@@ -107,19 +106,20 @@ static void fuse(const Op *product, const Value *value, bool negated, Op *sum)
     Value *result = build3(&at, OP_fma, a, operand(product, b), rest);
     result->name = sum->results->name;
     result->of_library = sum->results->of_library;
+    if (map_has(&found->waiting, sum)) map_add(found->arena, &found->waiting, result->op);
     value_replace(sum->results, result);
     op_erase(sum);
 }
 
-static void fuse_users(const Op *product, Value *value, bool negated)
+static void fuse_users(Contraction *found, const Op *product, Value *value, bool negated)
 {
     while (value->uses) {
         Op *op = value->uses->op;
         if (op->code == OP_neg) {
-            fuse_users(product, op->results, !negated);
+            fuse_users(found, product, op->results, !negated);
             op_erase(op);
         } else {
-            fuse(product, value, negated, op);
+            fuse(found, product, value, negated, op);
         }
     }
 }
@@ -130,8 +130,8 @@ bool pass_contract(Kernel *kernel, PassContext *context)
     kernel_each_launch (op, kernel) region_visit(launch_region(op), collect, &found);
     for (size_t i = 0; !kernel->rounds_products && i < found.products.count; i++) {
         Op *product = found.products.data[i];
-        if (!product->results->uses || !is_only_added(product, product->results)) continue;
-        fuse_users(product, product->results, false);
+        if (!product->results->uses || !is_only_added(&found, product, product->results)) continue;
+        fuse_users(&found, product, product->results, false);
         op_erase(product);
     }
     for (size_t i = 0; i < found.exact.count; i++) op_drop_attr(found.exact.data[i], ATTR_exact);

@@ -359,7 +359,7 @@ static void fit_store(Inference *inference, Op *op)
     if (type_elements(operand(op, value)->type) <= COST_STORE_AS_IT_LIES ||
         !fits_in_shared(inference, op, operand(op, value)->type))
         return;
-    const Layout *has = operand(op, value)->type->layout, *likes = propose_access(inference, op);
+    const Layout *has = operand(op, value)->type->layout, *likes = propose_access(inference, op, 0);
     const int64_t segment = access_segment(inference, op, has);
     if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment &&
         takes_room(inference, op))

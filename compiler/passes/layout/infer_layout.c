@@ -589,13 +589,14 @@ static int64_t access_cycles(const Classes *classes, const Access *like, int dim
     enum { ISSUED = 1, OF_LINE = 2 };
     FactTable *facts = classes->inference->facts;
     const int64_t lines = dtype_memory_bytes(like->tile->dtype, WARP_SIZE * run) / CACHE_LINE_BYTES;
+    const int class = class_of(classes, accessed_value(like->op));
     int64_t cycles = 0;
     for (size_t i = 0; i < classes->accesses.count; i++) {
         Op *op = classes->accesses.data[i];
+        if (class_of(classes, accessed_value(op)) != class) continue;
         const Access access = access_of(op);
         const int own = access_contiguous(&access);
-        if (class_of(classes, accessed_value(op)) != class_of(classes, accessed_value(like->op)) ||
-            own < 0 || access.tile_dim[own] != dim ||
+        if (own < 0 || access.tile_dim[own] != dim ||
             dtype_memory_bits(access.tile->dtype) != dtype_memory_bits(like->tile->dtype))
             continue;
         const int loops = loops_around(op), vector = access_vector(facts, &access, own, run);
@@ -609,13 +610,13 @@ static int64_t access_cycles(const Classes *classes, const Access *like, int dim
 
 /* Elements side by side of a thread that its class's accesses take the least time with, if they
  * are not all like this one; no more than this one may have. */
-static int best_run(const Classes *classes, Op *op)
+static int best_run(const Classes *classes, Op *op, int most)
 {
-    Inference *inference = classes->inference;
+    const Inference *inference = classes->inference;
     const Access access = access_of(op);
-    const int dim = access_contiguous(&access), limit = run_limit(inference, access.tile);
-    if (dim < 0) return limit;
-    int best = access_vector(inference->facts, &access, dim, limit);
+    const int dim = access_contiguous(&access), limit = run_limit(inference, access.tile, most);
+    int best = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
+    if (best == 1) return best;
     int64_t least =
         access_cycles(classes, &access, access.tile_dim[dim], best) * COST_NARROWER_PERCENT / 100;
     for (int run = best / 2; run > 0; run /= 2) {
@@ -636,11 +637,10 @@ static void choose_access(Classes *classes, Op *op)
     if (!is_scattered && !known(classes, value)) choose_larger(classes, op);
     if (known(classes, value)) return;
     inference_enter(inference, op);
-    inference->run = classes->runs[class_of(classes, value)];
-    if (!is_scattered) inference->run = best_run(classes, op);
+    const int most = classes->runs[class_of(classes, value)];
     choose(classes, value,
-           is_scattered ? propose_scattered(inference, op) : propose_access(inference, op));
-    inference->run = 0;
+           is_scattered ? propose_scattered(inference, op, most)
+                        : propose_access(inference, op, best_run(classes, op, most)));
     spread(classes);
 }
 

@@ -13,7 +13,6 @@ typedef struct Inference {
     Arena *arena; /* of the pass */
     const Target *target;
     int warps; /* that share the tiles of the op at hand; 0: one thread has them */
-    int run;   /* elements side by side that a thread should have of its tile at most; 0: any */
     /* bytes of shared memory beside the author's tiles, for what groups convert beside each other
      */
     int64_t room;
@@ -40,16 +39,16 @@ typedef struct DotLayouts {
 /* `c` is what the accumulator has or NULL; dots by fma work in any layout whose vectors lie along
  * one dimension. */
 DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c);
-const Layout *propose_access(const Inference *inference, Op *op);
+/* What an access likes; threads have `most` elements side by side at most, or any (0). */
+const Layout *propose_access(const Inference *inference, Op *op, int most);
 const Layout *propose_default(const Inference *inference, const Type *tile);
 /* As many of a thread's elements along the dimension as there are. */
 const Layout *propose_along(const Inference *inference, const Type *tile, int dim);
 /* Elements a thread, as a power of two: longer vectors would leave threads without work. */
 int elements_each(const Inference *inference, const Type *tile);
-
-/* Elements side by side that a thread may have of what an access moves. */
-int run_limit(const Inference *inference, const Type *tile);
-const Layout *propose_scattered(const Inference *inference, Op *op);
+const Layout *propose_scattered(const Inference *inference, Op *op, int most);
+/* Elements side by side that a thread may have of what an access moves, `most` of them at most. */
+int run_limit(const Inference *inference, const Type *tile, int most);
 /* Bytes next to each other in memory that one access of a warp covers when the tile has this
  * layout. */
 int64_t access_segment(const Inference *inference, Op *op, const Layout *layout);

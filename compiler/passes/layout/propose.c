@@ -100,21 +100,21 @@ const Layout *propose_along(const Inference *inference, const Type *tile, int di
                           inference->warps);
 }
 
-int run_limit(const Inference *inference, const Type *tile)
+int run_limit(const Inference *inference, const Type *tile, int most)
 {
     const int each = elements_each(inference, tile);
-    return inference->run && inference->run < each ? inference->run : each;
+    return most && most < each ? most : each;
 }
 
-const Layout *propose_scattered(const Inference *inference, Op *op)
+const Layout *propose_scattered(const Inference *inference, Op *op, int most)
 {
     const Type *tile = scattered_value(op)->type;
-    const int limit = run_limit(inference, tile);
+    const int limit = run_limit(inference, tile, most);
     return rows_first(inference, tile,
                       scattered_vector(inference->facts, inference->target, op, limit));
 }
 
-const Layout *propose_access(const Inference *inference, Op *op)
+const Layout *propose_access(const Inference *inference, Op *op, int most)
 {
     const Access access = access_of(op);
     const int dim = access_contiguous(&access);
@@ -122,7 +122,7 @@ const Layout *propose_access(const Inference *inference, Op *op)
     int dim_order[LAYOUT_RANK];
     tile_shape(access.tile, shape);
     make_dim_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], dim_order);
-    const int limit = run_limit(inference, access.tile);
+    const int limit = run_limit(inference, access.tile, most);
     const int vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
     return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, dim_order, vector,
                           inference->warps);

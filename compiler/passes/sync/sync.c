@@ -730,11 +730,6 @@ static bool may_precede(const Op *op, const Op *release)
     return op->region_count == 0 && !waits;
 }
 
-static int64_t stages_of(const Op *release)
-{
-    return operand(release, barriers)->type->shape[1];
-}
-
 /* Whether another stage of the iteration is given back behind the op. */
 static bool comes_before_release(const Op *op, const Op *release)
 {
@@ -749,7 +744,7 @@ static bool comes_before_release(const Op *op, const Op *release)
 static void share_fence(const Sync *sync, Op *fence)
 {
     Op *release = fence->next, *later = release->next;
-    if (stages_of(release) < 2) return;
+    if (operand(release, barriers)->type->shape[1] < 2) return; /* of one stage */
     for (; later && !is_fence(later); later = later->next)
         if (!may_precede(later, release) || (later->code == OP_consumer_release &&
                                              map_has(sync->read_back, operand(later, barriers))))
