@@ -6,19 +6,19 @@ from tilec.quick import MISS, quick
 from tilec.session import Remote, Text, joined, text_of
 
 
-def _frozen(value):
-    """Equal where the compiler would be told the same."""
+def frozen(value, of_changing=id):
+    """Equal where the compiler would be told the same; what can change is known by `of_changing`, which hash refuses by a TypeError."""
     kind = type(value)
     if kind in (list, tuple):
-        return kind, tuple([_frozen(item) for item in value])
+        return kind, tuple([frozen(item, of_changing) for item in value])
     if kind is dict:
-        return kind, tuple([(_frozen(key), _frozen(item)) for key, item in value.items()])
+        return kind, tuple([(frozen(key, of_changing), frozen(item, of_changing)) for key, item in value.items()])
     if kind in (int, float, bool, str, type(None)):
         return kind, value
     try:
         hash(value)
     except TypeError:
-        return kind, id(value)
+        return kind, of_changing(value)
     return kind, value
 
 
@@ -56,7 +56,7 @@ class Given:
             return value.__tile_look__(self)
         if kind in (list, tuple):
             return kind, tuple([self.look(item) for item in value])
-        return _frozen(value)
+        return frozen(value)
 
 
 class Callee:

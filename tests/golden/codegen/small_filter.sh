@@ -1,30 +1,6 @@
 # A filter of nine places, whose borders a mask leaves out: nine loads of each operand that wait for nothing, and no choice of what is read but
 # of the sums, eight a place.
-cat > $TMP/filter.tile <<'END'
-import tilelang
-import tilelang.language as T
-
-
-@tilelang.jit
-def depthwise(N: int, H: int, W: int, C: int, bw: int = 8, bc: int = 128):
-    @T.prim_func
-    def main(X: T.Tensor((N, H, W, C), "float16"), F: T.Tensor((3, 3, C), "float16"), Y: T.Tensor((N, H, W, C), "float16")):
-        with T.Kernel(C // bc, T.ceildiv(W, bw), N * H, threads=128) as (bx, by, bz):
-            acc = T.alloc_fragment((bw, bc), "float32")
-            T.clear(acc)
-            for kh, kw in T.grid(3, 3):
-                h = bz % H + kh - 1
-                for i, c in T.Parallel(bw, bc):
-                    w = by * bw + i + kw - 1
-                    if h >= 0 and h < H and w >= 0 and w < W:
-                        acc[i, c] += X[bz // H, h, w, bx * bc + c].astype("float32") * F[kh, kw, bx * bc + c].astype("float32")
-            for i, c in T.Parallel(bw, bc):
-                if by * bw + i < W:
-                    Y[bz // H, bz % H, by * bw + i, bx * bc + c] = acc[i, c]
-
-    return main
-END
-$TILEC $TMP/filter.tile --arch=sm_90a --export 'filter = depthwise(4, 56, 56, 256)' --emit=ptx 2>/dev/null |
+$TILEC $TILE_ROOT/tests/exec/tilelang_filters.tile --arch=sm_90a --export 'filter = depthwise_images(4, 56, 56, 256)' --emit=ptx 2>/dev/null |
   awk '/^.visible .entry/ { print $3 } /_aligned_param_0,/ { on = 1 } on { print } /^}/ { on = 0 }' |
   grep -oE '^[a-z_0-9]+\($|ld\.global[.a-z0-9]*|selp\.[a-z0-9]*|bra |st\.global[.a-z0-9]*' | sort | uniq -c
 # The 25 places of a filter whose edges are masked, by four elements of a thread: masks and coordinates count as little, so that it is not too

@@ -4,6 +4,7 @@ import inspect
 import sys
 
 from tilec import arrays, device, native, session, source
+from tilec.calls import frozen
 from tilec.kernels import Compiled
 from tilec.session import Remote, Text, call_text
 
@@ -61,16 +62,6 @@ class ScriptKernel(Compiled):
         return super().call(*self.placed(args, kwargs), stream)
 
 
-def _key(value):
-    """Equal where a constructor is given the same; TypeError: of what can change, but for lists and dicts, which are taken as they are."""
-    if isinstance(value, (list, tuple)):
-        return tuple([_key(item) for item in value])
-    if isinstance(value, dict):
-        return tuple([(_key(name), _key(item)) for name, item in value.items()])
-    hash(value)
-    return type(value), value
-
-
 class ScriptClass(type):
     """Puts a launch in the place of __call__, and remembers what an object is made of."""
 
@@ -89,7 +80,7 @@ class ScriptClass(type):
     def __call__(cls, *args, **kwargs):
         """Equal arguments give the object that was made before, as in Tilus: programs make scripts anew for each launch."""
         try:
-            made = cls.__tile_made__.get(key := (_key(args), _key(kwargs)))
+            made = cls.__tile_made__.get(key := (frozen(args, hash), frozen(kwargs, hash)))
         except TypeError:  # of an argument that can change
             made = key = None
         if made is None:
