@@ -285,7 +285,7 @@ fuzz: fuzzers
 	python3 tests/fuzz/long.py --seconds $(or $(FUZZ_SECONDS),60) --jobs 2 $(BUILD)/fuzz $(FUZZ)
 # The same without libFuzzer, on what is kept in tests/fuzz/corpus: part of the tests.
 REPLAY = $(FUZZ:%=$(BUILD)/fuzz/replay_%)
-$(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h $(foreach f,passes eval ir syntax target base,$(BUILD)/lib/$(f).a) $$(FUZZ_EXTRA_$$*)
+$(BUILD)/fuzz/replay_%: tests/fuzz/targets/replay.c tests/fuzz/targets/%.c $(wildcard tests/fuzz/targets/*.h) $(foreach f,passes eval ir syntax target base,$(BUILD)/lib/$(f).a) $$(FUZZ_EXTRA_$$*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -w -g -ffunction-sections -fdata-sections $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(FUZZ_INCLUDE) -std=c17 -o $@ $(wordlist 1,2,$^) $(FUZZ_EXTRA_$*) \

@@ -93,7 +93,7 @@ def run(options, target, seconds, total, lock, running):
 
 def what_failed(text):
     """The end of a fuzzer's log: from the fault on its innermost frames, and the input, which may be the only copy."""
-    fault = re.search(r"^==\d+== ?ERROR.*|^\S+: runtime error.*", text, re.M)
+    fault = re.search(r"^\S+: internal error.*|^==\d+== ?ERROR.*|^\S+: runtime error.*", text, re.M)
     frames = text[fault.start():fault.start() + 4000] if fault else text[-3000:]
     wrote = re.search(r"Test unit written to (\S+)", text)
     if not wrote or not os.path.exists(wrote[1]):
