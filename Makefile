@@ -253,7 +253,7 @@ $(BUILD)/fuzz/obj/gen/%.o: $(GEN)/%.c
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer-no-link -c $< -o $@
 $(BUILD)/fuzz/compiler.a: $(foreach f,$(FUZZ_PARTS),$(patsubst $(BUILD)/obj/%,$(BUILD)/fuzz/obj/%,$(OBJ_$(f))))
 	$(Q)rm -f $@; ar qcs $@ $^
-$(BUILD)/fuzz/%: tests/fuzz/targets/%.c tests/fuzz/targets/fuzz.h tests/fuzz/targets/mutate_text.h $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
+$(BUILD)/fuzz/%: tests/fuzz/targets/%.c $(wildcard tests/fuzz/targets/*.h) $(BUILD)/fuzz/compiler.a $$(FUZZ_EXTRA_$$*)
 	$(call say,CLANG,$@)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -std=c17 -fsanitize=fuzzer -o $@ $< $(FUZZ_EXTRA_$*) $(BUILD)/fuzz/compiler.a $(FUZZ_LINK)
 $(BUILD)/fuzz/ir.dict: compiler/ir/ops.def compiler/ir/dtypes.def compiler/ir/attrs.def
