@@ -1,6 +1,7 @@
 /* buf.c: growing text. */
 #include "base/base.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +123,25 @@ void buf_quoted(Buf *buf, const char *text, size_t length)
     buf_char(buf, '"');
 }
 
+static bool reads_back(double number, int precision, char *digits, size_t size)
+{
+    double back = 0;
+    snprintf(digits, size, "%.*g", precision, number);
+    return sscanf(digits, "%lf", &back) == 1 && back == number;
+}
+
+/* A power of two may lie in the middle of two numbers of 16 digits, and only the larger one be read
+ * as it: numbers below lie closer than those above. */
+static bool reads_back_above(double number, char *digits, size_t size)
+{
+    double back = 0;
+    const int mode = fegetround();
+    fesetround(number < 0 ? FE_DOWNWARD : FE_UPWARD);
+    snprintf(digits, size, "%.16g", number);
+    fesetround(mode);
+    return sscanf(digits, "%lf", &back) == 1 && back == number;
+}
+
 void buf_float(Buf *out, double number)
 {
     if (isnan(number)) {
@@ -133,11 +153,10 @@ void buf_float(Buf *out, double number)
         return;
     }
     char digits[40];
-    for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-        double back = 0;
-        if (sscanf(digits, "%lf", &back) == 1 && back == number) break;
-    }
+    int precision = 1;
+    while (precision <= 16 && !reads_back(number, precision, digits, sizeof digits)) precision++;
+    if (precision > 16 && !reads_back_above(number, digits, sizeof digits))
+        snprintf(digits, sizeof digits, "%.17g", number);
     double magnitude = fabs(number);
     if (magnitude >= 1e16 || (magnitude != 0 && magnitude < 1e-4)) {
         buf_text(out, digits);

@@ -13,6 +13,7 @@ typedef enum HostKind {
     HOST_NONE,
     HOST_BOOL,     /* integer: 0 or 1 */
     HOST_INT,      /* integer */
+    HOST_UNSIGNED, /* integer: the bits of one from 2**63 on */
     HOST_FLOAT,    /* number */
     HOST_TEXT,     /* text, length */
     HOST_DTYPE,    /* dtype */

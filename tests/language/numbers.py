@@ -34,3 +34,27 @@ print({2**53 + 1: "a", 2.0**53: "b"}, {3: 1, 3.0: 2}, {k / 2: k for k in range(6
 
 # remainders at the ends of int64
 print(9223372036854775807 % -5, (-9223372036854775807 - 1) % 3, 5 % (-9223372036854775807 - 1), 9223372036854775807 % 2**62, -7 % 3, 7 % -3)
+
+# ints beyond 64 bits: masks, and hashes by them
+MASK, FIRST = 0xFFFFFFFFFFFFFFFF, 0xCBF29CE484222325
+print(MASK, -MASK, ~MASK, MASK == FIRST, MASK > FIRST, MASK > 1.5, MASK == 2**64 - 1, (1 << 64) - 1 == MASK, MASK >> 60, MASK & 255, MASK % 1000, MASK // 7)
+print(-MASK // 7, -MASK % 7, MASK % -7, FIRST ^ 0x123456789, (FIRST * 0x100000001B3) & MASK, MASK / 2, MASK * 0.5, MASK + 1, 2**63, -2**63, -(-2**63), 1 << 63, 3**75 >> 70)
+print([MASK], {MASK: 1}[2**64 - 1], {2**64: 1}[2.0**64], MASK in (1, MASK), [2**64] == [2.0**64], 2**63 == -2**63, 9223372036854775807 + 1 - 1, -1 * -2**63, 2**64 == float(2**64), 2**64 < float("inf"))
+print(isinstance(MASK, int), int(MASK), float(MASK), hex(MASK), bin(FIRST), f"{MASK:x} {MASK:,} {MASK:>24} {-MASK:e}", "%d %x" % (MASK, MASK), abs(-MASK), max(MASK, 3), sum([MASK, 1]), divmod(MASK, 10), round(MASK), bool(MASK), str(2**100))
+
+
+def hashed(text):
+    found = FIRST
+    for letter in text:
+        found = ((found ^ ord(letter)) * 0x100000001B3) & MASK
+    return found
+
+
+print([hashed(word) for word in ("", "a", "hello")])
+print(int("18446744073709551615"), int("-9223372036854775808"), int("-0xFFFFFFFFFFFFFFFFFF", 16), int("1_000"), int(" +12 "), int(1e30), int(-1.5e20), round(1e25), round(9223372036854775807, -18))
+for wrong in ("", "-", "0x", "12a", "1 2", "--1"):
+    try:
+        print(int(wrong, 0))
+    except ValueError as e:
+        print(e)
+print(*[2.0**-k for k in range(0, 1075, 7)], *[2.0**k for k in range(0, 1023, 7)], -2.0**-24, -2.0**-44)

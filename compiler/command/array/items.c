@@ -117,19 +117,16 @@ HostStatus array_number(ArrayContext *context, const Array *array, HostValue *re
 {
     Elements elements;
     if (!array_read(context, array, &elements)) return HOST_FAILED;
-    const bool is_large = array->dtype == DTYPE_u64 && elements.items[0].i < 0;
+    const int64_t integer = elements.items[0].i;
+    const HostKind kind = array->dtype == DTYPE_b1                   ? HOST_BOOL
+                          : array->dtype == DTYPE_u64 && integer < 0 ? HOST_UNSIGNED
+                                                                     : HOST_INT;
     if (dtype_is_float(array->dtype))
         *result = (HostValue){.kind = HOST_FLOAT, .number = elements.items[0].f};
     else
-        *result = (HostValue){.kind = array->dtype == DTYPE_b1 ? HOST_BOOL : HOST_INT,
-                              .integer = elements.items[0].i};
-    if (is_large) {
-        char text[ELEMENT_TEXT];
-        element_text(array->dtype, elements.items[0], text);
-        diag_report(context->session->diags, DIAG_large_element, context->at, text);
-    }
+        *result = (HostValue){.kind = kind, .integer = integer};
     free(elements.items);
-    return is_large ? HOST_FAILED : HOST_OK;
+    return HOST_OK;
 }
 
 HostStatus array_get_item(ArrayContext *context, const HostValue *array, const HostValue *index,

@@ -391,11 +391,11 @@ static const struct {
     const char *name;
     ObjectKind kind;
 } own_types[] = {
-    {"int", OBJECT_INT},        {"int", OBJECT_BOOL},   {"float", OBJECT_FLOAT},
-    {"bool", OBJECT_BOOL},      {"str", OBJECT_TEXT},   {"tuple", OBJECT_TUPLE},
-    {"list", OBJECT_LIST},      {"dict", OBJECT_DICT},  {"range", OBJECT_RANGE},
-    {"set", OBJECT_SET},        {"type", OBJECT_CLASS}, {"slice", OBJECT_SLICE},
-    {"DataType", OBJECT_DTYPE},
+    {"int", OBJECT_INT},     {"int", OBJECT_BOOL},       {"int", OBJECT_WIDE},
+    {"float", OBJECT_FLOAT}, {"bool", OBJECT_BOOL},      {"str", OBJECT_TEXT},
+    {"tuple", OBJECT_TUPLE}, {"list", OBJECT_LIST},      {"dict", OBJECT_DICT},
+    {"range", OBJECT_RANGE}, {"set", OBJECT_SET},        {"type", OBJECT_CLASS},
+    {"slice", OBJECT_SLICE}, {"DataType", OBJECT_DTYPE},
 };
 enum { OWN_TYPES = sizeof own_types / sizeof *own_types };
 

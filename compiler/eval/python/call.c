@@ -418,6 +418,10 @@ static Object *call_dtype(Eval *eval, Object *dtype, const Arguments *arguments)
                     (unsigned)(arguments->positional.count + arguments->names.count));
     Object *value = instance_number(eval, arguments->positional.data[0]);
     if (value == NULL) return NULL;
+    if (value->kind == OBJECT_WIDE)
+        value = wide_of_dtype(eval, value, dtype->as.dtype,
+                              eval->frame != NULL && eval->frame->is_thread_code, arguments->at);
+    if (value == NULL) return NULL;
     if (!literal_fits(eval, value, dtype->as.dtype))
         return FAIL(eval, literal_range, arguments->at, object_repr(eval, value),
                     dtype_user_name(dtype->as.dtype));

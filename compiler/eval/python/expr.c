@@ -2,8 +2,6 @@
  * where an expression is wanted. */
 #include "eval/python/python.h"
 
-#include <inttypes.h>
-
 /* ---- leaves ---- */
 
 static Object *eval_name(Eval *eval, const Node *node)
@@ -22,12 +20,7 @@ static Object *eval_constant(Eval *eval, const Node *node)
     case LITERAL_INT:
         if (literal->too_large)
             return FAIL(eval, wide_integer, eval_move_to(eval, node), "this integer", "");
-        if (literal->integer > INT64_MAX)
-            return FAIL(eval, wide_integer, eval_move_to(eval, node), "this integer",
-                        arena_printf(eval->arena,
-                                     " with a sign: %" PRId64 " has the same bits as a uint64",
-                                     (int64_t)literal->integer));
-        return object_int(eval, (int64_t)literal->integer);
+        return object_of_wide(eval, literal->integer);
     case LITERAL_FLOAT: return object_float(eval, literal->number);
     case LITERAL_STRING: return object_text(eval, literal->text, literal->length);
     case LITERAL_IMAGINARY:
@@ -300,24 +293,8 @@ static Object *eval_starred(Eval *eval, const Node *node)
     return value != NULL ? eval->ops->iterate(eval, value, eval_move_to(eval, node)) : NULL;
 }
 
-/* uint64(18446744073709551615): a number beyond those with a sign is this type's; at compile time
- * it is the number with the same bits. */
-static bool is_wide_of(const Object *callee, const Node *node)
-{
-    if (callee->kind != OBJECT_DTYPE || callee->as.dtype != DTYPE_u64 ||
-        node->kind != NODE_Constant)
-        return false;
-    const Literal *literal = &NODE_AS(Constant, node)->value;
-    return literal->kind == LITERAL_INT && !literal->too_large && literal->integer > INT64_MAX;
-}
-
 static bool eval_argument(Eval *eval, Object *callee, const Node *node, Arguments *arguments)
 {
-    if (is_wide_of(callee, node)) {
-        const uint64_t number = NODE_AS(Constant, node)->value.integer;
-        vec_push(eval->arena, &arguments->positional, object_int(eval, (int64_t)number));
-        return true;
-    }
     if (node->kind != NODE_Starred) {
         uint32_t index = (uint32_t)arguments->positional.count;
         Object *value = eval->ops->eval_argument_of(eval, callee, index, NULL, node);

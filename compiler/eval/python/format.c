@@ -230,14 +230,17 @@ static Object *format_number(Eval *eval, const FormatSpec *spec, const Object *n
 {
     const bool as_float = number->kind == OBJECT_FLOAT ||
                           (spec->type != '\0' && strchr("eEfFgG%", spec->type) != NULL);
-    const double value = object_number(number);
-    bool negative = as_float ? signbit(value) && !isnan(value) : number->as.integer < 0;
     Buf digits = {0}, body = {0};
+    bool negative;
     if (as_float) {
+        const double value = wide_as_double(number);
+        negative = signbit(value) && !isnan(value);
         float_digits(spec, value, &digits);
     } else {
-        const int64_t integer = number->as.integer;
-        integer_digits(spec, negative ? 0 - (uint64_t)integer : (uint64_t)integer, &digits);
+        uint64_t magnitude;
+        if (!wide_parts(number, &negative, &magnitude))
+            return FAIL(eval, wide_integer, eval->at, object_repr(eval, number), "");
+        integer_digits(spec, magnitude, &digits);
     }
     if (spec->drops_minus && all_zero(&digits)) negative = false;
     const char *sign = arena_printf(eval->arena, "%s%s",
@@ -314,12 +317,12 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
                          object == eval->none ? "NoneType" : object_kind_name(object)),
             at);
     if (!parse_spec(text, &spec)) return FAIL(eval, bad_format, at, text);
-    if (!object_is_number(object) && object->kind != OBJECT_TEXT)
+    if (!object_is_number(object) && object->kind != OBJECT_WIDE && object->kind != OBJECT_TEXT)
         return format_text_value(eval, &spec, object);
     if (!spec_fits(eval, &spec, object, at)) return NULL;
     if (object->kind == OBJECT_TEXT) return format_text_value(eval, &spec, object);
     if (spec.type != 'c') return format_number(eval, &spec, object);
-    if (object->as.integer < 0 || object->as.integer > 0x10ffff)
+    if (object->kind == OBJECT_WIDE || object->as.integer < 0 || object->as.integer > 0x10ffff)
         return raise_python(eval, "OverflowError", "%c arg not in range(0x110000)", at);
     return format_text_value(eval, &spec, numbered_character(eval, object));
 }
@@ -539,7 +542,8 @@ static Object *percent_operand(Percent *percent, Object *value, char letter)
 {
     Eval *eval = percent->eval;
     const bool decimal = letter == 'd';
-    if (object_is_number(value) && (value->kind != OBJECT_FLOAT || strchr("oxX", letter) == NULL))
+    if (value->kind == OBJECT_WIDE ||
+        (object_is_number(value) && (value->kind != OBJECT_FLOAT || strchr("oxX", letter) == NULL)))
         return value->kind == OBJECT_FLOAT && decimal
                    ? builtin_int(eval, &(Bound){.values = {value}, .at = percent->at})
                    : value;

@@ -109,6 +109,7 @@ Object *host_object(Eval *eval, const HostValue *value)
     case HOST_NONE: return eval->none;
     case HOST_BOOL: return object_bool(eval, value->integer != 0);
     case HOST_INT: return object_int(eval, value->integer);
+    case HOST_UNSIGNED: return object_of_wide(eval, (uint64_t)value->integer);
     case HOST_FLOAT: return object_float(eval, value->number);
     case HOST_TEXT: return object_text(eval, value->text, value->length);
     case HOST_ELLIPSIS: return eval->ellipsis;

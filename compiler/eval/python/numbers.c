@@ -3,7 +3,7 @@
 #include "eval/python/python.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +86,10 @@ Object *builtin_abs(Eval *eval, const Bound *bound)
     Object *method = special_method(eval, x, "__abs__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
     if (x->kind == OBJECT_FLOAT) return object_float(eval, fabs(x->as.number));
+    if (x->kind == OBJECT_WIDE)
+        return wide_order(x, object_int(eval, 0)) < 0
+                   ? wide_unary(eval, OPERATOR_USub, x, bound->at)
+                   : x;
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of abs()", "a number",
                     object_repr(eval, x));
@@ -100,30 +104,33 @@ static Object *no_integer(Eval *eval, double number, Span at)
                                         "cannot convert float infinity to integer", at);
 }
 
-/* To a multiple of 10 ** zeros, of two as near to the even one. */
-static Object *round_integer(Eval *eval, int64_t number, int64_t zeros, Span at)
+/* Of a number without a fraction, as `function` gives it. */
+static Object *integer_of(Eval *eval, double number, const char *function, Span at)
 {
-    int64_t unit = 1, result;
-    const int64_t half = 5000000000000000000; /* of 10 ** 19, which does not fit */
-    if (zeros > 18)
-        return zeros == 19 && (number > half || number < -half)
-                   ? FAIL(eval, int_overflow, at, "round")
-                   : object_int(eval, 0);
+    if (!isfinite(number)) return no_integer(eval, number, at);
+    if (!(fabs(number) < 0x1p127)) return FAIL(eval, int_overflow, at, function);
+    return object_of_wide(eval, (Wide)number);
+}
+
+/* To a multiple of 10 ** zeros, of two as near to the even one. */
+static Object *round_integer(Eval *eval, int64_t number, int64_t zeros)
+{
+    Wide unit = 1;
     for (; zeros > 0; zeros--) unit *= 10;
-    int64_t rest = number % unit, whole = number / unit;
+    Wide rest = number % unit, whole = number / unit;
     if (rest < 0) {
         rest += unit;
         whole--;
     }
     whole += rest > unit - rest || (rest == unit - rest && whole % 2 != 0);
-    return __builtin_mul_overflow(whole, unit, &result) ? FAIL(eval, int_overflow, at, "round")
-                                                        : object_int(eval, result);
+    return object_of_wide(eval, whole * unit);
 }
 
 Object *builtin_round(Eval *eval, const Bound *bound)
 {
     Object *x = bound->values[0];
     int64_t digits = 0;
+    if (x->kind == OBJECT_WIDE && bound->values[1] == NULL) return x;
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of round()", "a number",
                     object_repr(eval, x));
@@ -133,11 +140,7 @@ Object *builtin_round(Eval *eval, const Bound *bound)
     double number = object_number(x);
     if (bound->values[1] != NULL) {
         if (x->kind != OBJECT_FLOAT)
-            return round_integer(eval, x->as.integer,
-                                 digits > 0     ? 0
-                                 : digits < -20 ? 20
-                                                : -digits,
-                                 bound->at);
+            return round_integer(eval, x->as.integer, digits > 0 ? 0 : digits < -20 ? 20 : -digits);
         if (digits > 300 || !(fabs(number) < 1e300)) return x;
         if (digits < -308) return object_float(eval, copysign(0, number));
         if (digits >= 0) { /* as its decimal digits round */
@@ -148,9 +151,8 @@ Object *builtin_round(Eval *eval, const Bound *bound)
         double scale = pow(10, (double)-digits), rounded = nearbyint(number / scale) * scale;
         return object_float(eval, rounded);
     }
-    if (!isfinite(number)) return no_integer(eval, number, bound->at);
-    if (!(fabs(number) < 9e18)) return FAIL(eval, int_overflow, bound->at, "round");
-    return object_int(eval, x->kind == OBJECT_FLOAT ? (int64_t)nearbyint(number) : x->as.integer);
+    return x->kind == OBJECT_FLOAT ? integer_of(eval, nearbyint(number), "round", bound->at)
+                                   : object_int(eval, x->as.integer);
 }
 
 Object *builtin_divmod(Eval *eval, const Bound *bound)
@@ -217,6 +219,13 @@ static const char *skip_prefix(const char *digits, int64_t *base)
     return is_prefix ? digits + 2 : digits;
 }
 
+/* What a letter stands for, of up to 36; else more. */
+static int digit_of(char letter)
+{
+    if (letter >= '0' && letter <= '9') return letter - '0';
+    return isalpha((unsigned char)letter) ? (letter | 32) - 'a' + 10 : INT_MAX;
+}
+
 static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at)
 {
     if (base != 0 && (base < 2 || base > 36)) return FAIL(eval, number_base, at);
@@ -224,17 +233,18 @@ static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at
     const char *sign = number_text(eval, text);
     const bool has_sign = *sign == '-' || *sign == '+';
     const char *digits = skip_prefix(sign + has_sign, &base);
-    char *end = NULL;
-    errno = 0;
-    /* with its sign, so that the least one has room */
-    const char *whole = arena_printf(eval->arena, "%.*s%s", has_sign, sign, digits);
-    const long long value = strtoll(whole, &end, (int)base);
-    if (errno == ERANGE) return FAIL(eval, int_overflow, at, "int");
-    if (!isalnum((unsigned char)*digits) || *end != '\0')
+    const char *end = digits;
+    Wide value = 0;
+    bool fits = true;
+    for (int digit; (digit = digit_of(*end)) < base; end++)
+        fits &= !__builtin_mul_overflow(value, (Wide)base, &value) &&
+                !__builtin_add_overflow(value, (Wide)digit, &value);
+    if (!fits) return FAIL(eval, int_overflow, at, "int");
+    if (end == digits || *end != '\0')
         return FAIL(eval, number_text, at,
                     arena_printf(eval->arena, "invalid literal for int() with base %d", (int)given),
                     object_repr(eval, text));
-    return object_int(eval, value);
+    return object_of_wide(eval, *sign == '-' ? -value : value);
 }
 
 Object *builtin_int(Eval *eval, const Bound *bound)
@@ -248,13 +258,12 @@ Object *builtin_int(Eval *eval, const Bound *bound)
     if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, base, bound->at);
     Object *method = special_method(eval, x, "__int__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
+    if (x->kind == OBJECT_WIDE) return x;
     if (!object_is_number(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
                     object_repr(eval, x));
     if (x->kind != OBJECT_FLOAT) return object_int(eval, x->as.integer);
-    if (!isfinite(x->as.number)) return no_integer(eval, x->as.number, bound->at);
-    if (!(fabs(x->as.number) < 9.2e18)) return FAIL(eval, int_overflow, bound->at, "int");
-    return object_int(eval, (int64_t)x->as.number);
+    return integer_of(eval, trunc(x->as.number), "int", bound->at);
 }
 
 Object *builtin_float(Eval *eval, const Bound *bound)
@@ -264,10 +273,12 @@ Object *builtin_float(Eval *eval, const Bound *bound)
     if (object_is_staged(x)) return eval->ops->cast_to(eval, x, DTYPE_f32, bound->at);
     Object *method = special_method(eval, x, "__float__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
-    if (object_is_number(x)) /* in the program of a thread it has 32 bits, as a run-time one has */
-        return object_float(eval, eval->staging != NULL && eval->frame->is_thread_code
-                                      ? (float)object_number(x)
-                                      : object_number(x));
+    if (object_is_number(x) || x->kind == OBJECT_WIDE) {
+        const double number = wide_as_double(x);
+        /* in the program of a thread it has 32 bits, as a run-time one has */
+        return object_float(
+            eval, eval->staging != NULL && eval->frame->is_thread_code ? (float)number : number);
+    }
     if (x->kind != OBJECT_TEXT)
         return FAIL(eval, expected_kind, bound->at, "the argument of float()", "a number or text",
                     object_repr(eval, x));

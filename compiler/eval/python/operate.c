@@ -108,7 +108,7 @@ static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right
     int64_t a = left->as.integer, b = right->as.integer, result;
     if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && b < 0)
         return FAIL(eval, shift_count, at);
-    if (!INTEGER[op](a, b, &result)) return FAIL(eval, int_overflow, at, operator_text(op));
+    if (!INTEGER[op](a, b, &result)) return wide_binary(eval, op, left, right, at);
     if (is_bits(op) && left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL)
         return object_bool(eval, result != 0);
     return object_int(eval, result);
@@ -416,6 +416,15 @@ static Object *as_said(Eval *eval, const Object *left, const Object *right, Obje
     return fits ? object_of_dtype(eval, result, dtype) : result;
 }
 
+/* With a float, or by `/`, by floats. */
+static Object *operate_wide(Eval *eval, Operator op, const Object *left, const Object *right,
+                            Span at)
+{
+    if (are_ints(left, right) && op != OPERATOR_Div) return wide_binary(eval, op, left, right, at);
+    return operate_binary(eval, op, object_float(eval, wide_as_double(left)),
+                          object_float(eval, wide_as_double(right)), at);
+}
+
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool found;
@@ -429,6 +438,7 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
                          : operate_numbers(eval, op, left, right, at);
         return as_said(eval, left, right, result);
     }
+    if (wide_meets(left, right)) return operate_wide(eval, op, left, right, at);
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
     bool staged = object_is_staged(left) || object_is_staged(right);
@@ -487,12 +497,13 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
         return op == OPERATOR_USub
                    ? as_said(eval, operand, operand, object_float(eval, -operand->as.number))
                    : operand;
+    if (operand->kind == OBJECT_WIDE) return wide_unary(eval, op, operand, at);
     if (!object_is_number(operand) || operand->kind == OBJECT_FLOAT)
         return FAIL(eval, expected_kind, at,
                     arena_printf(eval->arena, "the operand of '%s'", operator_text(op)), "a number",
                     object_repr(eval, operand));
     if (op == OPERATOR_USub && operand->as.integer == INT64_MIN)
-        return FAIL(eval, int_overflow, at, "-");
+        return wide_unary(eval, op, operand, at);
     const int64_t integer = operand->as.integer;
     return as_said(eval, operand, operand,
                    object_int(eval, op == OPERATOR_Invert ? ~integer
@@ -513,6 +524,8 @@ static int order_texts(const Object *a, const Object *b)
 /* order: -1, 0, 1; 2: not ordered (NaN). */
 static Object *order_says(Eval *eval, Operator op, int order)
 {
+    if (op == OPERATOR_Eq || op == OPERATOR_NotEq)
+        return object_bool(eval, (order == 0) == (op == OPERATOR_Eq));
     return object_bool(eval, (op == OPERATOR_Lt && order == -1) ||
                                  (op == OPERATOR_Gt && order == 1) ||
                                  (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
@@ -606,6 +619,7 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return eval->ops->missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL,
                                          at);
+    if (wide_meets(left, right)) return order_says(eval, op, wide_order(left, right));
     if (op == OPERATOR_Eq || op == OPERATOR_NotEq) {
         const bool is_instance = left->kind == OBJECT_INSTANCE || right->kind == OBJECT_INSTANCE;
         bool same =

@@ -501,7 +501,9 @@ Object *builtin_chr(Eval *eval, const Bound *bound)
 static Object *digits_of(Eval *eval, const Bound *bound, const char *spec)
 {
     int64_t value;
-    if (!object_as_int(eval, bound->values[0], "the argument", &value)) return NULL;
+    Object *number = bound->values[0];
+    if (number->kind == OBJECT_WIDE) return format_object(eval, number, spec, bound->at);
+    if (!object_as_int(eval, number, "the argument", &value)) return NULL;
     return format_object(eval, object_int(eval, value), spec, bound->at);
 }
 

@@ -11,6 +11,8 @@
 #include "eval/eval.h"
 #include "eval/host.h"
 
+__extension__ typedef __int128 Wide;
+
 typedef struct Eval Eval;
 typedef struct Object Object;
 typedef struct Scope Scope;
@@ -31,6 +33,7 @@ typedef struct DictIndex DictIndex;
     OBJECT(NONE, "None")                                                                           \
     OBJECT(BOOL, "bool")                                                                           \
     OBJECT(INT, "int")                                                                             \
+    OBJECT(WIDE, "int") /* one that 64 bits with a sign do not hold */                             \
     OBJECT(FLOAT, "float")                                                                         \
     OBJECT(TEXT, "str")                                                                            \
     OBJECT(ELLIPSIS, "ellipsis")                                                                   \
@@ -198,6 +201,7 @@ struct Object {
             Object *extent;  /* of an INT: the SYMBOL whose number it is, or NULL */
         };
         double number;
+        const Wide *wide;
         struct {
             const char *data;
             size_t length;

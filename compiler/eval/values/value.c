@@ -171,9 +171,20 @@ enum { EQUAL_DEPTH = 100 }; /* a list may hold itself */
 
 static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth);
 
+/* Of one class, or of classes that the fields come from one of. */
+static bool are_records_alike(Eval *eval, const Object *a, const Object *b)
+{
+    Object *first = a->as.list.class, *second = b->as.list.class;
+    if (first == second) return true;
+    if (eval == NULL || first == NULL || second == NULL) return false;
+    const Name name = intern_text(eval->session->names, "__fields__");
+    const Object *fields = class_find(first, name);
+    return fields != NULL && fields == class_find(second, name);
+}
+
 static bool lists_equal(Eval *eval, const Object *a, const Object *b, int depth)
 {
-    if (a->as.list.count != b->as.list.count || a->as.list.class != b->as.list.class) return false;
+    if (a->as.list.count != b->as.list.count || !are_records_alike(eval, a, b)) return false;
     for (uint32_t i = 0; i < a->as.list.count && i < b->as.list.count; i++) /* an __eq__ may */
         if (!equal_at(eval, a->as.list.items[i], b->as.list.items[i], depth)) return false;
     return a->as.list.count == b->as.list.count;
@@ -242,6 +253,7 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
         return false;
     }
     if (object_is_number(a) && object_is_number(b)) return object_order_numbers(a, b) == 0;
+    if (wide_meets(a, b)) return wide_order(a, b) == 0;
     if (eval != NULL && eval->plain == 0 &&
         (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
         return instances_equal(eval, a, b);
@@ -432,6 +444,17 @@ static void print_array(Eval *eval, const Object *object, Buf *out)
     if (eval->host != NULL) eval->host->repr(eval->host, &array, out);
 }
 
+static void print_wide(Wide value, Buf *out)
+{
+    enum { DIGITS = 40 };
+    char digits[DIGITS];
+    int at = DIGITS;
+    const bool is_negative = value < 0;
+    for (; value != 0; value /= 10)
+        digits[--at] = (char)('0' + (is_negative ? -1 : 1) * (int)(value % 10));
+    buf_printf(out, "%s%.*s", is_negative ? "-" : "", DIGITS - at, digits + at);
+}
+
 static void print_at(Eval *eval, const Object *object, TextStyle style, int depth, Buf *out)
 {
     if (!may_print(eval, object, style, out)) return;
@@ -443,6 +466,7 @@ static void print_at(Eval *eval, const Object *object, TextStyle style, int dept
     case OBJECT_NONE: buf_text(out, "None"); break;
     case OBJECT_BOOL: buf_text(out, object->as.integer ? "True" : "False"); break;
     case OBJECT_INT: buf_printf(out, "%lld", (long long)object->as.integer); break;
+    case OBJECT_WIDE: print_wide(*object->as.wide, out); break;
     case OBJECT_FLOAT: buf_float(out, object->as.number); break;
     case OBJECT_TEXT: print_text(object, style, out); break;
     case OBJECT_ELLIPSIS: buf_text(out, "Ellipsis"); break;

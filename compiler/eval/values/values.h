@@ -174,4 +174,22 @@ bool dtype_by_user_name(const Eval *eval, const char *name,
 bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
 const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at);
 
+/* ---- wide.c: ints that 64 bits with a sign do not hold ---- */
+
+/* An INT where it fits, else a WIDE. */
+Object *object_of_wide(Eval *eval, Wide value);
+/* Whether one of two numbers is a WIDE. */
+bool wide_meets(const Object *left, const Object *right);
+/* Of two ints, by an operator that gives one. */
+Object *wide_binary(Eval *eval, Operator op, const Object *left, const Object *right, Span at);
+Object *wide_unary(Eval *eval, Operator op, const Object *operand, Span at);
+/* -1, 0, 1; 2: not ordered (NaN). */
+int wide_order(const Object *left, const Object *right);
+double wide_as_double(const Object *number);
+/* Of an int. False: its magnitude has more than 64 bits. */
+bool wide_parts(const Object *number, bool *negative, uint64_t *magnitude);
+/* The number of the type that is equal, for a uint64 the INT with its bits; `wraps`: or the one
+ * with as many bits of it as the type has. NULL: reported. */
+Object *wide_of_dtype(Eval *eval, const Object *object, DType dtype, bool wraps, Span at);
+
 #endif
