@@ -136,12 +136,16 @@ static Object *eval_operands(Eval *eval, const void *context)
     const NodeBoolOp *n = NODE_AS(BoolOp, rest.node);
     for (bool truth;;) {
         Object *result = object_condition(eval, eval_expr(eval, n->values.items[rest.index++]));
-        if (result == NULL || rest.index == n->values.count) return result;
-        if (object_is_staged(result) && eval->parallel != NULL)
+        if (result == NULL) return NULL;
+        const Span at = eval_move_to(eval, rest.node);
+        const bool is_staged = object_is_staged(result);
+        if (rest.index == n->values.count) /* of booleans alone in the program of a thread */
+            return is_staged && eval->frame->is_thread_code
+                       ? eval->ops->stage_truth(eval, result, at)
+                       : result;
+        if (is_staged && eval->parallel != NULL)
             return eval->ops->masked_operands(eval, n, result, rest.index);
-        if (object_is_staged(result))
-            return eval->ops->stage_logic(eval, n->op, result, eval_operands, &rest,
-                                          eval_move_to(eval, rest.node));
+        if (is_staged) return eval->ops->stage_logic(eval, n->op, result, eval_operands, &rest, at);
         if (!object_truth(eval, result, &truth)) return NULL;
         if (truth != (n->op == OPERATOR_And)) return result;
     }

@@ -118,6 +118,7 @@ Object *masked_result(Eval *eval);
 Object *stage_choice(Eval *eval, const NodeIfExp *node, Value *condition);
 /* The item of a tuple of numbers at a run-time index. */
 Object *stage_chosen(Eval *eval, const Object *tuple, Object *index, Span at);
+Object *stage_truth(Eval *eval, Object *object, Span at);
 /* `left and ...`, `left or ...`: the work gives what stands on the right. */
 Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
                     Span at);

@@ -270,19 +270,33 @@ Object *core_end_kernel(Eval *eval, const Bound *bound)
 
 /* ---- the result of a call ---- */
 
+/* A loop may have made a variable of what was returned before it. */
+static bool put_result(Eval *eval, Object *value, Span at)
+{
+    Binding *result = &frame_jumps(eval)->result;
+    if (result->variable && eval->control > result->control)
+        return variable_write(eval, result, value, at);
+    binding_put(eval, result, value, at);
+    return true;
+}
+
+/* Of a way that ends without a value: a thread's function has any there, as in C. */
+static bool put_nothing(Eval *eval, Span at)
+{
+    const Binding *result = &frame_jumps(eval)->result;
+    const Function *function = eval->frame->function;
+    if (!eval->frame->is_thread_code) return put_result(eval, eval->none, at);
+    if (function != NULL && result->object != NULL && result->object != eval->none)
+        diag_report(eval->session->diags, DIAG_no_value_on_a_way, function->node->span,
+                    function->name);
+    return true;
+}
+
 static Flow return_none(Eval *eval, void *context)
 {
     (void)context;
     jump_take(eval, JUMP_RETURN, eval->at);
-    Binding *result = &frame_jumps(eval)->result;
-    const Function *function = eval->frame->function;
-    /* A thread's function that ends there without a value has any, as in C. */
-    if (!eval->frame->is_thread_code)
-        binding_put(eval, result, eval->none, eval->at);
-    else if (function != NULL && result->object != NULL && result->object != eval->none)
-        diag_report(eval->session->diags, DIAG_no_value_on_a_way, function->node->span,
-                    function->name);
-    return FLOW_RETURN;
+    return put_nothing(eval, eval->at) ? FLOW_RETURN : FLOW_ERROR;
 }
 
 Object *call_result(Eval *eval, Flow flow, Span at)
@@ -325,16 +339,6 @@ static bool may_return(Eval *eval, const Object *value, bool exits, Span at)
     return false;
 }
 
-/* A loop may have made a variable of what was returned before it. */
-static bool put_result(Eval *eval, Object *value, Span at)
-{
-    Binding *result = &frame_jumps(eval)->result;
-    if (result->variable && eval->control > result->control)
-        return variable_write(eval, result, value, at);
-    binding_put(eval, result, value, at);
-    return true;
-}
-
 Flow run_return(Eval *eval, const Node *node)
 {
     const NodeReturn *n = NODE_AS(Return, node);
@@ -352,7 +356,9 @@ Flow run_return(Eval *eval, const Node *node)
         return FLOW_RETURN;
     }
     jump_take(eval, JUMP_RETURN, node->span);
-    return exits || put_result(eval, value, node->span) ? FLOW_RETURN : FLOW_ERROR;
+    const bool put = exits || (value == eval->none ? put_nothing(eval, node->span)
+                                                   : put_result(eval, value, node->span));
+    return put ? FLOW_RETURN : FLOW_ERROR;
 }
 
 Flow run_break(Eval *eval, const Node *node)

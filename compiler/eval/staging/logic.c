@@ -199,6 +199,17 @@ static Object *do_deeper(Eval *eval, LogicWork *work, const void *context)
     return object;
 }
 
+/* Whether a value holds, by a boolean; a tile is left as it is. */
+Object *stage_truth(Eval *eval, Object *object, Span at)
+{
+    bool holds;
+    if (!object_is_staged(object))
+        return object_truth(eval, object, &holds) ? object_bool(eval, holds) : NULL;
+    if (staged_object_type(object)->kind == TYPE_TILE) return object;
+    Value *truth = stage_condition(eval, object, at);
+    return truth != NULL ? object_ir(eval, truth) : NULL;
+}
+
 Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, const void *context,
                     Span at)
 {
@@ -210,6 +221,8 @@ Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, cons
     }
     Value *condition = stage_condition(eval, left, at);
     if (condition == NULL || !eval_may_nest(eval, at)) return NULL;
+    const bool is_of_c = eval->frame->is_thread_code; /* whose `and` and `or` give booleans */
+    if (is_of_c) left = object_ir(eval, condition);
     if (in_host_part(eval)) {
         Object *right = do_deeper(eval, work, context);
         return right != NULL ? select_logic(eval, op, condition, left, right, at) : NULL;
@@ -221,6 +234,8 @@ Object *stage_logic(Eval *eval, Operator op, Object *left, LogicWork *work, cons
     for (int i = 0; i < 2; i++) {
         Control control = control_enter(eval, choice->regions[i]);
         if (i == taken) values[i] = do_deeper(eval, work, context);
+        if (i == taken && is_of_c && values[i] != NULL)
+            values[i] = stage_truth(eval, values[i], at);
         build_op(&eval->builder, OP_yield, 0, NULL, 0, NULL);
         control_leave(eval, control, &changes[i]);
         if (values[i] == NULL) return NULL;
