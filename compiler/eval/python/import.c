@@ -101,7 +101,7 @@ static bool find_in_own_package(Eval *eval, const char *stem, Found *out)
     return false;
 }
 
-/* A module of a folder above that of the program's file, as `..x` is of the one above it. */
+/* A module of the folder of the program's file, or of one above it, as `..x` is of the next. */
 static bool find_above(Eval *eval, const char *stem, int above, Found *out)
 {
     const char *folder = eval->folder;
@@ -116,7 +116,7 @@ static bool find_source(Eval *eval, Name path, Found *out)
     char *stem = arena_copy_text(eval->arena, path + dots, strlen(path) - (size_t)dots);
     for (char *c = stem; *c != '\0'; c++)
         if (*c == '.') *c = '/';
-    if (dots > 1) return find_above(eval, stem, dots - 1, out);
+    if (dots > 0) return find_above(eval, stem, dots - 1, out);
     if (find_library(eval, stem, out) || find_in_folder(eval, eval->folder, stem, out)) return true;
     for (int i = 0; i < eval->options.import_path_count; i++)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
@@ -301,14 +301,25 @@ static Name name_above(Eval *eval, const Unit *unit, const NodeImportFrom *node,
     for (const char *c = unit->name + dots; *c != '\0'; c++) parts += *c == '.';
     const int above = (dots > 0 ? dots : 1) + up - parts;
     Found found;
-    if (node->module == NULL || up < parts || above < 2) return NULL;
+    if (up < parts || above < 2) return NULL;
     const char *name = "";
     for (int i = 0; i < above; i++) name = arena_printf(eval->arena, "%s.", name);
+    if (node->module == NULL) return intern_text(eval->session->names, name);
     const Name path = intern_printf(eval->session->names, "%s%s", name, node->module);
     return find_source(eval, path, &found) ? path : NULL;
 }
 
-/* `from .x import y` in package a.b means a.b.x, in module a.b it means a.x. */
+/* A module beside the program's file: by its own name, if the library has none of that name. */
+static Name name_beside(Eval *eval, Name module)
+{
+    Found found;
+    const char *stem = arena_copy_text(eval->arena, module, strcspn(module, "."));
+    return find_library(eval, stem, &found) ? intern_printf(eval->session->names, ".%s", module)
+                                            : module;
+}
+
+/* `from .x import y` in package a.b means a.b.x, in module a.b it means a.x. Dots alone are the
+ * folder of the program's file and those above it, as in find_source. */
 static Name absolute_name(Eval *eval, const Unit *unit, const NodeImportFrom *node)
 {
     if (node->level == 0 || unit == NULL) return node->module;
@@ -321,8 +332,8 @@ static Name absolute_name(Eval *eval, const Unit *unit, const NodeImportFrom *no
         length -= length > 0;
     }
     Name base = intern(eval->session->names, unit->name, length);
-    if (node->module == NULL) return base;
-    return length == 0 ? node->module
+    if (node->module == NULL) return length > 0 ? base : intern_text(eval->session->names, ".");
+    return length == 0 ? name_beside(eval, node->module)
                        : intern_printf(eval->session->names, "%s.%s", base, node->module);
 }
 
@@ -486,13 +497,34 @@ static Object *own_part(Eval *eval, const Object *module, Name name, Span at)
     return find_source(eval, path, &found) ? import_module(eval, path, at) : NULL;
 }
 
+/* `from . import part` in the program's file, whose folder has no module that is known: a module
+ * beside it, or a name of the folder's own text; NULL: neither is there, or it is reported. */
+static Object *part_beside(Eval *eval, Name dots, Name name, Span at)
+{
+    Found found;
+    const Name path = dots[1] == '\0' ? name_beside(eval, name)
+                                      : intern_printf(eval->session->names, "%s%s", dots, name);
+    if (find_source(eval, path, &found)) return import_module(eval, path, at);
+    const Name init = intern_printf(eval->session->names, "%s__init__", dots);
+    if (!find_source(eval, init, &found)) return NULL;
+    Object *folder = import_module(eval, init, at);
+    bool is_there;
+    return folder != NULL ? attribute_find(eval, folder, name, at, &is_there) : NULL;
+}
+
+static bool is_folder(Name path)
+{
+    return path[0] == '.' && path[strspn(path, ".")] == '\0';
+}
+
 Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
 {
     Span at = node->base.span;
     Name path = absolute_name(eval, eval->frame->scope->unit, node);
     if (path != NULL && strcmp(path, "__future__") == 0) return FLOW_NEXT;
-    Object *module = path != NULL && path[0] != '\0' ? import_module(eval, path, at)
-                                                     : missing_new(eval, "", "", at);
+    const bool in_folder = path != NULL && is_folder(path);
+    Object *module =
+        path != NULL && !in_folder ? import_module(eval, path, at) : missing_new(eval, "", "", at);
     if (!module_exists(eval, module, at)) return FLOW_ERROR;
     for (uint32_t i = 0; module != NULL && i < node->names.count; i++) {
         const Nodealias *alias = NODE_AS(alias, node->names.items[i]);
@@ -500,7 +532,10 @@ Flow eval_import_from(Eval *eval, const NodeImportFrom *node)
             if (!import_all(eval, module, at)) return FLOW_ERROR;
             continue;
         }
-        Object *object = own_part(eval, module, alias->name, alias->base.span);
+        const size_t errors = diag_error_count(eval->session->diags);
+        Object *object = in_folder ? part_beside(eval, path, alias->name, alias->base.span)
+                                   : own_part(eval, module, alias->name, alias->base.span);
+        if (diag_error_count(eval->session->diags) > errors) return FLOW_ERROR;
         if (object == NULL)
             object = imported_name(eval, module, alias->name,
                                    module->kind == OBJECT_MODULE ? alias->base.span : at);

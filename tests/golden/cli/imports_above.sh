@@ -42,5 +42,34 @@ for from in . shapes/round ..; do
     (cd $from && $TILEC run --device=emulator "$(realpath --relative-to=. $TMP/package/shapes/round/kernels.py)" \
         'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a]); print(a, NAME)')
 done
+# Modules of the folder have the library's names, or are asked for by themselves; the folder's own text has names, too.
+cat >flat/math.py <<'END'
+import math
+
+
+def twice(x):
+    return x * math.sqrt(4.0)
+END
+echo 'LIMIT = 7' >__init__.py
+cat >flat/kernels.py <<'END'
+import math
+
+import warp as wp
+
+from . import math as own
+from . import wider
+from .. import LIMIT, scale
+from .math import twice
+
+
+@wp.kernel
+def shift(a: wp.array(dtype=float)):
+    i = wp.tid()
+    a[i] = a[i] + wp.static(twice(1.5) + own.twice(math.floor(2.5)) + wider.wide) + float(LIMIT + scale.factor(0))
+END
+for from in . flat ..; do
+    (cd $from && $TILEC run --device=emulator "$(realpath --relative-to=. $TMP/package/flat/kernels.py)" \
+        'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a]); print(a)')
+done
 sed -i 's/names import/missing_names import/' shapes/round/kernels.py
 $TILEC run --device=emulator shapes/round/kernels.py 'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a])' 2>&1 | head -3
