@@ -27,6 +27,15 @@ def _scalar(array):
     return _types.type_scalar_type(array.dtype)
 
 
+def _elements(array):
+    """A copy of all elements, whatever the array's shape, along one dimension."""
+    return array.numpy().copy().reshape((-1,) + _types.inner_shape(array.dtype))
+
+
+def _store(array, elements):
+    array.store(elements.reshape(array.shape + _types.inner_shape(array.dtype)))
+
+
 # ---- scans ----
 
 
@@ -53,11 +62,11 @@ def array_scan(in_array, out_array, inclusive=True):
 
 
 def scan(in_array, out_array, inclusive):
-    values = in_array.numpy()
+    values = _elements(in_array)
     sums = numpy.cumsum(values, axis=0, dtype=values.dtype)
     if not inclusive:
         sums = numpy.concatenate([numpy.zeros_like(sums[:1]), sums[:-1]])
-    out_array.store(sums)
+    _store(out_array, sums)
     return True
 
 
@@ -93,14 +102,14 @@ def radix_sort_pairs(keys, values, count, begin_bit=0, end_bit=None):
         raise RuntimeError("Keys and values array storage must be large enough to contain 2*count elements")
     if keys.dtype not in _KEYS or values.dtype not in _KEYS:
         raise RuntimeError(f"Unsupported keys and values data types: {kinds}")
-    all_keys, all_values = keys.numpy().copy(), values.numpy().copy()
+    all_keys, all_values = _elements(keys), _elements(values)
     by = _ordered_bits(all_keys[:count])
     if end_bit - begin_bit < bits:
         by = by >> by.dtype.type(begin_bit) & by.dtype.type((1 << (end_bit - begin_bit)) - 1)
     order = numpy.argsort(by, kind="stable")
     all_keys[:count], all_values[:count] = all_keys[:count][order], all_values[:count][order]
-    keys.store(all_keys)
-    values.store(all_values)
+    _store(keys, all_keys)
+    _store(values, all_values)
 
 
 @_graphs.recorded
@@ -133,15 +142,15 @@ def segmented_sort_pairs(keys, values, count, segment_start_indices, segment_end
         raise RuntimeError(f"Unsupported data type: {_named(keys.dtype)}")
     starts = segment_start_indices.numpy()
     starts, ends = (starts[:-1], starts[1:]) if segment_end_indices is None else (starts, segment_end_indices.numpy())
-    all_keys, all_values = keys.numpy().copy(), values.numpy().copy()
+    all_keys, all_values = _elements(keys), _elements(values)
     good = [0 <= start <= end <= count for start, end in zip(starts, ends)]
     if keys.device.is_cpu and not all(good):
         raise ValueError(f"Invalid segment range at index {good.index(False)}")
     for start, end in [pair for pair, is_good in zip(zip(starts, ends), good) if is_good]:
         order = numpy.argsort(_ordered_bits(all_keys[start:end]), kind="stable")
         all_keys[start:end], all_values[start:end] = all_keys[start:end][order], all_values[start:end][order]
-    keys.store(all_keys)
-    values.store(all_values)
+    _store(keys, all_keys)
+    _store(values, all_values)
 
 
 def runlength_encode(values, run_values, run_lengths, run_count=None, value_count=None):
@@ -175,13 +184,13 @@ def _encode(values, run_values, run_lengths, run_count, value_count):
 
 
 def _encoded(values, run_values, run_lengths, value_count):
-    known = values.numpy()[:value_count]
+    known = _elements(values)[:value_count]
     begins = numpy.flatnonzero(numpy.concatenate([numpy.ones(min(1, len(known)), bool), known[1:] != known[:-1]]))
     lengths = numpy.diff(numpy.append(begins, len(known)))
     for array, found in ((run_values, known[begins]), (run_lengths, lengths)):
-        whole = array.numpy().copy()
+        whole = _elements(array)
         whole[: len(found)] = found
-        array.store(whole)
+        _store(array, whole)
     return len(begins)
 
 
