@@ -256,3 +256,37 @@ def takes(first, second=2, third=None):
 
 print(list(inspect.signature(takes).parameters), next(iter(inspect.signature(takes).parameters)) == "first")
 print([each.name for each in inspect.signature(takes).parameters.values()])
+
+# What annotations and decorators use of typing and inspect.
+from typing import Any, Concatenate, Generic, Mapping, ParamSpec, Protocol, Self, SupportsIndex, TypeVar, overload, runtime_checkable
+
+Item, Given = TypeVar("Item"), ParamSpec("Given")
+
+
+@runtime_checkable
+class Shaped(Protocol):
+    def size(self) -> int: ...
+
+
+class Box(Shaped, Generic[Item]):
+    @overload
+    def size(self, scale: SupportsIndex) -> int: ...
+
+    def size(self, scale: SupportsIndex = 1) -> int:
+        return 5 * scale
+
+    def same(self, other: Mapping[str, Any] | None = None) -> Self:
+        return self
+
+
+print(Box().size(), Box().same().size(2), isinstance(Box(), Shaped))
+
+
+def takes(a, b=2, /, c=3, *more, d, e=[5], **named):
+    pass
+
+
+for parameter in inspect.signature(takes).parameters.values():
+    is_free = parameter.default is inspect.Parameter.empty
+    print(parameter.name, str(parameter.kind), is_free, None if is_free else parameter.default, parameter.kind == inspect.Parameter.KEYWORD_ONLY,
+          parameter.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD), parameter.kind == inspect.Parameter.VAR_POSITIONAL)

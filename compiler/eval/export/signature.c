@@ -276,6 +276,52 @@ Object *core_parameters(Eval *eval, const Bound *bound)
     return names;
 }
 
+typedef enum Passing {
+    POSITIONAL_ONLY,
+    POSITIONAL_OR_KEYWORD,
+    VAR_POSITIONAL,
+    KEYWORD_ONLY,
+    VAR_KEYWORD,
+} Passing;
+
+/* One row of takes(): the name, the kind by inspect's numbers, and a tuple of the default, if it
+ * has one. */
+static void add_row(Eval *eval, Object *rows, const Node *node, Passing kind, Object *given)
+{
+    Object *row = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    const Name name = NODE_AS(arg, node)->arg;
+    list_append(eval, row, object_text(eval, name, strlen(name)));
+    list_append(eval, row, object_int(eval, kind));
+    list_append(eval, row, object_list(eval, OBJECT_TUPLE, &given, given != NULL));
+    list_append(eval, rows, row);
+}
+
+/* takes(function): what it takes, in order. */
+Object *core_takes(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    Object *rows = object_list(eval, OBJECT_TUPLE, NULL, 0);
+    if (object->kind != OBJECT_FUNCTION || object->as.function.node->kind != NODE_FunctionDef)
+        return FAIL(eval, expected_kind, bound->at, "what has a signature",
+                    "a function that 'def' made", object_repr(eval, object));
+    const Function *function = &object->as.function;
+    const Nodearguments *list = NODE_AS(arguments, NODE_AS(FunctionDef, function->node)->args);
+    const uint32_t positional = list->posonlyargs.count, all = positional + list->args.count;
+    for (uint32_t i = 0; i < all; i++) {
+        const bool is_positional = i < positional;
+        const uint32_t has_none = all - list->defaults.count;
+        add_row(eval, rows,
+                is_positional ? list->posonlyargs.items[i] : list->args.items[i - positional],
+                is_positional ? POSITIONAL_ONLY : POSITIONAL_OR_KEYWORD,
+                i < has_none ? NULL : function->defaults[i - has_none]);
+    }
+    if (list->vararg != NULL) add_row(eval, rows, list->vararg, VAR_POSITIONAL, NULL);
+    for (uint32_t i = 0; i < list->kwonlyargs.count; i++)
+        add_row(eval, rows, list->kwonlyargs.items[i], KEYWORD_ONLY, function->kw_defaults[i]);
+    if (list->kwarg != NULL) add_row(eval, rows, list->kwarg, VAR_KEYWORD, NULL);
+    return rows;
+}
+
 /* annotations(function, known): what those of its parameters are, in order; None: it has none. The
  * dict's are taken, by the names of parameters, where it has some: these are not evaluated. */
 Object *core_annotations(Eval *eval, const Bound *bound)

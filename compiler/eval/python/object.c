@@ -81,8 +81,8 @@ static Object *new_class(Eval *eval, Name name, const ObjectVec *bases, Span at)
     return find_order(eval, object) ? object : NULL;
 }
 
-/* Sets `*made` where a base says itself what a class below it is, as a vector's type does. */
-static bool eval_bases(Eval *eval, Name name, Nodes nodes, ObjectVec *bases, Object **made)
+/* Sets `*root` to the base that says itself what a class below it is, as a vector's type does. */
+static bool eval_bases(Eval *eval, Nodes nodes, ObjectVec *bases, Object **root)
 {
     for (uint32_t i = 0; i < nodes.count; i++) {
         Object *base = eval->ops->eval_expr(eval, nodes.items[i]);
@@ -91,11 +91,9 @@ static bool eval_bases(Eval *eval, Name name, Nodes nodes, ObjectVec *bases, Obj
             eval->ops->missing_needed(eval, base, NULL, nodes.items[i]->span);
             return false;
         }
-        Object *derive = special_method(eval, base, "__derive__");
-        if (derive != NULL) {
-            Object *given[] = {base, object_text(eval, name, strlen(name))};
-            *made = eval->ops->call_simple(eval, derive, 2, given, nodes.items[i]->span);
-            return *made != NULL;
+        if (special_method(eval, base, "__derive__") != NULL) {
+            *root = base;
+            return true;
         }
         if (base->kind == OBJECT_CLASS || base->kind == OBJECT_BUILTIN) {
             vec_push(eval->arena, bases, base);
@@ -163,12 +161,26 @@ static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
            eval->ops->call_function(eval, method, class, &arguments) != NULL;
 }
 
+/* What the base makes of the name and of what the body bound. */
+static Object *class_derive(Eval *eval, Object *root, const Object *class, Span at)
+{
+    const BindingVec *list = &class->as.class->attributes.list;
+    const Name name = class->as.class->name;
+    Object *bound = dict_new(eval);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->data[i]->object != NULL)
+            dict_set(eval, bound,
+                     object_text(eval, list->data[i]->name, strlen(list->data[i]->name)),
+                     list->data[i]->object);
+    Object *given[] = {root, object_text(eval, name, strlen(name)), bound};
+    return eval->ops->call_simple(eval, special_method(eval, root, "__derive__"), 3, given, at);
+}
+
 Object *class_new(Eval *eval, const NodeClassDef *node)
 {
     ObjectVec bases = {0};
-    Object *made = NULL;
-    if (!eval_bases(eval, node->name, node->bases, &bases, &made)) return NULL;
-    if (made != NULL) return made;
+    Object *root = NULL;
+    if (!eval_bases(eval, node->bases, &bases, &root)) return NULL;
     Object *class = new_class(eval, node->name, &bases, node->base.span);
     if (class == NULL) return NULL;
     Scope *outer = eval->frame->scope;
@@ -178,6 +190,8 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     Flow flow = eval->ops->eval_block(eval, node->body);
     eval->frame->scope = outer;
     class->as.class->attributes = scope->bindings;
+    if (root != NULL)
+        return flow == FLOW_NEXT ? class_derive(eval, root, class, node->base.span) : NULL;
     own_functions(class);
     return flow == FLOW_NEXT && class_finish(eval, class, node) ? class : NULL;
 }

@@ -106,3 +106,9 @@ show("diag", np.diag(b[:, :3]), np.diag(p), np.diagonal(b, 1), np.diag(a[0], -1)
 show("made", np.linspace(0, 1, 5), np.linspace(1, 2, 4, endpoint=False), np.full((2, 2), 7), np.full_like(a, 2), np.zeros_like(b), np.ones_like(a), np.arange(2, 9, 3))
 show("isclose", np.isclose(a, a + 1e-7), np.isclose(a, a + 0.1), np.isclose(holes, holes), np.isclose(holes, holes, equal_nan=True))
 show("equal", np.array_equal(a, a), np.array_equal(a, b), np.allclose(a, a + 1e-9))
+# ranges of types
+for kind in (np.float16, np.float32, np.float64, float):
+    limits = np.finfo(kind)
+    print(limits.bits, float(limits.eps), float(limits.max), float(limits.min), float(limits.tiny), float(limits.smallest_subnormal), limits.precision, limits.nmant)
+for kind in (np.int8, np.uint16, np.int32, np.int64, int):
+    print(np.iinfo(kind).bits, np.iinfo(kind).min, np.iinfo(kind).max)
