@@ -465,7 +465,7 @@ def _told(names, parts):
     texts = []
     for name, value in names.items():
         try:
-            texts.append(Text(repr(name), ": ", text_of(value)))
+            texts.append(Text(repr(name), ": ", _with_attributes(name, value, text_of(value), parts)))
         except Unspeakable:
             asked = _asked_of(name, value, parts)
             if asked is not None:
@@ -517,6 +517,16 @@ def _attributes_of(value, stands_for, parts):
         if text is not None:
             texts += [f"{asked!r}: ", text, ", "]
     return Text(f"type({type(value).__name__!r}, (), {{", *texts, "})") if texts else None
+
+
+def _with_attributes(name, value, text, parts):
+    """A function that the program gave attributes has those that a text asks of it."""
+    if not callable(value) or isinstance(value, type) or not hasattr(value, "__dict__"):
+        return text
+    for asked in sorted({part.attr for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name}):
+        if asked in vars(value):
+            text = Text("(setattr(", text, f", {asked!r}, ", text_of(vars(value)[asked]), "), ", text, ")[1]")
+    return text
 
 
 _definitions = {}

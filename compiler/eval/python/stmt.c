@@ -21,7 +21,10 @@ static Flow run_pass(Eval *eval, const Node *node)
 static Flow run_assign(Eval *eval, const Node *node)
 {
     const NodeAssign *n = NODE_AS(Assign, node);
+    const Node *outer = eval->frame->assigned;
+    eval->frame->assigned = node;
     Object *value = eval->ops->eval_expr(eval, n->value);
+    eval->frame->assigned = outer;
     if (value == NULL) return FLOW_ERROR;
     for (uint32_t i = 0; i < n->targets.count; i++)
         if (!assign_target(eval, n->targets.items[i],

@@ -68,6 +68,19 @@ Object *core_unpacked(Eval *eval, const Bound *bound)
     return object_int(eval, larger(1, most_unpacked(body, callee)));
 }
 
+/* targets(): to how many names the statement that calls the library's function at hand binds what
+ * it gives; 1 where that is a part of an expression. */
+Object *core_targets(Eval *eval, const Bound *bound)
+{
+    (void)bound;
+    const Frame *frame = eval->frame;
+    const Node *statement = frame->caller != NULL ? frame->caller->assigned : NULL;
+    const NodeAssign *assign = statement != NULL ? NODE_AS(Assign, statement) : NULL;
+    const bool binds = assign != NULL && assign->targets.count == 1 && frame->arguments != NULL &&
+                       (const void *)assign->value == (const void *)frame->arguments->node;
+    return object_int(eval, binds ? targets_of(assign->targets.items[0]) : 1);
+}
+
 /* calls(function, prefix): whether the function's own text calls something whose name begins so. */
 Object *core_calls(Eval *eval, const Bound *bound)
 {

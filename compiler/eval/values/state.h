@@ -60,6 +60,7 @@ typedef struct Frame { /* of a call */
     Object *exits;       /* a boolean: who left the kernel in a call since the statement began */
     const Node *exiting; /* that call, if there is one alone */
     const NodeFor *iterated; /* whose iterable is being evaluated */
+    const Node *assigned;    /* the statement that binds what is being evaluated; NULL: none does */
     Span exited;             /* the `return` by which they did */
     bool is_thread_code;     /* effects happen in each thread; integers divide as C's (call.c) */
     bool is_operator;        /* of the library: its operands meet as its caller's do (promote.c) */

@@ -4,6 +4,7 @@ needs numpy
 cd "$TMP"
 cat >host.py <<'END'
 import contextlib
+import ctypes
 import io
 
 import numpy
@@ -331,5 +332,45 @@ for data in (["a"], [None]):
         wp.array(data)
     except RuntimeError as error:
         print(error)
+
+# The native side by Warp's names: functions of the language, and inner products of memory.
+native, turned, length = wp._src.context.runtime.core, wp.transform.from_buffer(numpy.empty(7, numpy.float32)), ctypes.c_float()
+native.wp_builtin_mul_transformf_transformf(wp.transform(1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0), wp.transform_identity(), ctypes.byref(turned))
+native.wp_builtin_length_vec3f(wp.vec3(2.0, 3.0, 6.0), ctypes.byref(length))
+print(list(turned), length.value, hasattr(native, "wp_builtin_nothing_vec3f"), hasattr(native, "wp_nothing"))
+vectors, inner = wp.array(numpy.arange(12.0).reshape(4, 3), dtype=wp.vec3), wp.zeros(1, dtype=float)
+getattr(native, f"wp_array_inner_float_{'device' if vectors.device.is_cuda else 'host'}")(vectors.ptr, vectors.ptr, inner.ptr, 4, 12, 12, 3)
+print(inner.numpy().tolist())
+
+
+# Functions have attributes that the program gives them.
+@wp.func
+def doubled(x: float):
+    return 2.0 * x
+
+
+@wp.func
+def raised(x: float):
+    return x + 0.5
+
+
+doubled.otherwise, doubled.limit = raised, 3.0
+
+
+def bounded(function):
+    @wp.kernel
+    def kernel(x: wp.array[float]):
+        i = wp.tid()
+        if x[i] > function.limit:
+            x[i] = function.otherwise(x[i])
+        else:
+            x[i] = function(x[i])
+
+    return kernel
+
+
+x = wp.array([1.0, 5.0], dtype=float)
+wp.launch(bounded(doubled), dim=2, inputs=[x])
+print(x.numpy().tolist())
 END
 python3 -m tilec run host.py

@@ -217,6 +217,14 @@ def _store_total(out, arrays, count, axis, inner):
     out.store(_total(arrays, count, axis, inner).reshape(out.shape + inner))
 
 
+def inner_of_memory(kind, device, a, b, out, count, stride_a, stride_b, length):
+    """The sum of products of `count` elements of `length` numbers each, so many bytes apart, which goes to the address `out`."""
+    size = _types.type_size_in_bytes(kind)
+    given = [_arrays.array(ptr=start, shape=(count, length), strides=(stride, size), dtype=kind, device=device)
+             for start, stride in ((a, stride_a), (b, stride_b))]
+    _store_total(_arrays.array(ptr=out, shape=(1,), dtype=kind, device=device), given, None, None, ())
+
+
 def _reduced(name, arrays, out, count, axis):
     source = arrays[0]
     kind = source.dtype if len(arrays) == 1 else _scalar(source)

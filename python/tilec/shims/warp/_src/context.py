@@ -62,7 +62,31 @@ def _insert(kind):
     return graph.order.add(_graphs._current_stream(graph), kind)
 
 
-core = types.SimpleNamespace(
+class _Core(types.SimpleNamespace):
+    """The native side of a process, by Warp's names of it."""
+
+    def __getattr__(self, name):
+        """wp_builtin_NAME_TYPES: a function of the language; the last argument is where its result goes."""
+        import warp
+
+        words = name.removeprefix("wp_builtin_").split("_")
+        known = [getattr(warp, "_".join(words[:count]), None) for count in range(len(words), 0, -1)]
+        function = next(filter(callable, known), None)
+        if not name.startswith("wp_builtin_") or function is None:
+            raise AttributeError(f"the native side has no {name!r}")
+
+        def called(*arguments):
+            *given, out = arguments
+            result, place = function(*given), out._obj
+            if isinstance(place, ctypes.Array):
+                place[:] = result[:]
+            else:
+                place.value = result
+
+        return called
+
+
+core = _Core(
     wp_is_mathdx_enabled=lambda: True, wp_cuda_toolkit_version=lambda: 12080, wp_is_cuda_enabled=lambda: True,
     wp_cuda_compilation_enabled=lambda: True, wp_is_llvm_enabled=lambda: False, is_mathdx_enabled=lambda: True,
     wp_cuda_get_kernel_properties=_builds.kernel_properties, wp_cuda_configure_kernel_shared_memory=_builds.configure_shared,
@@ -105,6 +129,12 @@ def _recording():
 def _end_recording(capture):
     if capture is not None and capture is runtime._apic_capture:
         _graphs._open[-1]._apic_capture = None
+
+
+def _inner(kind, *given):
+    from warp import types, utils
+
+    utils.inner_of_memory(getattr(types, kind), *given)
 
 
 def _scan(*given):
@@ -159,6 +189,8 @@ for _where, _place in (("host", "cpu"), ("device", None)):
     setattr(core, f"wp_bsr_compress_inplace_{_where}", functools.partial(_bsr.compress, _place))
     for _kind in ("int", "int64", "float", "double"):
         setattr(core, f"wp_array_scan_{_kind}_{_where}", _scan)
+    for _kind, _dtype in (("float", "float32"), ("double", "float64")):
+        setattr(core, f"wp_array_inner_{_kind}_{_where}", functools.partial(_inner, _dtype, _place))
 core.wp_is_error_output_enabled, core.wp_set_error_output_enabled = lambda: _says_errors[0], _set_error_output
 core.wp_cuda_device_get_graph_mem_current = _as_c(ctypes.c_uint64, [ctypes.c_int], _driver.graph_memory)
 core.wp_cuda_device_graph_mem_trim = _as_c(None, [ctypes.c_int], _driver.trim_graph_memory)
