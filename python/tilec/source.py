@@ -520,12 +520,15 @@ def _attributes_of(value, stands_for, parts):
 
 
 def _with_attributes(name, value, text, parts):
-    """A function that the program gave attributes has those that a text asks of it."""
+    """A function that the program gave attributes has those that a text asks of it, as far as there are words for them."""
     if not callable(value) or isinstance(value, type) or not hasattr(value, "__dict__"):
         return text
     for asked in sorted({part.attr for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name}):
-        if asked in vars(value):
-            text = Text("(setattr(", text, f", {asked!r}, ", text_of(vars(value)[asked]), "), ", text, ")[1]")
+        try:
+            found = text_of(vars(value)[asked])
+        except (KeyError, Unspeakable):
+            continue
+        text = Text("(setattr(", text, f", {asked!r}, ", found, "), ", text, ")[1]")
     return text
 
 
