@@ -110,7 +110,8 @@ bool stack_is_low(void);
 
 /* What a thread of the compiler has: chains of ops are followed as far as a kernel is long. */
 enum { STACK_BYTES = 64 << 20 };
-void stack_raise(void); /* the main thread's limit to STACK_BYTES, or as far as the system lets it */
+void stack_raise(
+    void); /* the main thread's limit to STACK_BYTES, or as far as the system lets it */
 
 /* ---- source.c: files and places in them ---------------------------------------------------- */
 
@@ -311,6 +312,8 @@ bool os_is_stream(const char *path);
 /* Whether both name one regular file that there is. */
 bool os_same_file(const char *path, const char *other);
 char *os_join_path(Arena *arena, const char *folder, const char *file);
+/* Without links and dots, as far as it exists. */
+char *os_real_path(Arena *arena, const char *path);
 char *os_working_folder(Arena *arena); /* NULL: it was removed */
 char *os_temp_folder(Arena *arena);    /* a fresh private folder, or NULL */
 void os_remove_folder(const char *path);

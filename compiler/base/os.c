@@ -141,8 +141,7 @@ static bool write_stream(const OsOutput *output)
     return file >= 0 && write_and_close(file, output->bytes, output->length);
 }
 
-/* A symbolic link stays one. */
-static char *real_path(Arena *arena, const char *path)
+char *os_real_path(Arena *arena, const char *path)
 {
     char real[PATH_MAX];
     const char *found = realpath(path, real) != NULL ? real : path;
@@ -153,7 +152,8 @@ static bool stage(Arena *arena, OsOutput *output)
 {
     output->staged = NULL;
     if (os_is_stream(output->path)) return true;
-    output->file = real_path(arena, output->path);
+    /* a symbolic link stays one */
+    output->file = os_real_path(arena, output->path);
     output->staged = stage_file(arena, output->file, output->bytes, output->length);
     return output->staged != NULL;
 }

@@ -101,6 +101,22 @@ static bool find_in_own_package(Eval *eval, const char *stem, Found *out)
     return false;
 }
 
+/* A module of a package that the program's file lies in, however deep: a/b/c where some folder
+ * above is called a. */
+static bool find_in_package_above(Eval *eval, const char *stem, Found *out)
+{
+    const size_t root = strcspn(stem, "/");
+    char *place = os_real_path(eval->arena, eval->folder[0] != '\0' ? eval->folder : ".");
+    const char *folder = eval->folder;
+    for (char *slash; (slash = strrchr(place, '/')) != NULL; *slash = '\0') {
+        folder = os_join_path(eval->arena, folder, "..");
+        if (strlen(slash + 1) == root && memcmp(slash + 1, stem, root) == 0 &&
+            find_in_folder(eval, folder, stem, out))
+            return true;
+    }
+    return false;
+}
+
 /* A module of the folder of the program's file, or of one above it, as `..x` is of the next. */
 static bool find_above(Eval *eval, const char *stem, int above, Found *out)
 {
@@ -122,7 +138,7 @@ static bool find_source(Eval *eval, Name path, Found *out)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
     for (size_t i = 0; i < eval->folders.count; i++)
         if (find_in_folder(eval, eval->folders.data[i], stem, out)) return true;
-    return find_in_own_package(eval, stem, out);
+    return find_in_own_package(eval, stem, out) || find_in_package_above(eval, stem, out);
 }
 
 static Object *missing_new(Eval *eval, Name path, Name module, Span at)
@@ -190,6 +206,8 @@ void units_take_told(Eval *eval)
     while (eval->untold.count > 0) unit_take_told(eval, eval->untold.data[--eval->untold.count]);
 }
 
+/* One file is one module, by whichever of its names it is asked for first; but of those that a host
+ * tells of each is its own. */
 static Object *load_module(Eval *eval, Name path, Span at)
 {
     Object *module = builtin_module(eval, path);
@@ -198,9 +216,14 @@ static Object *load_module(Eval *eval, Name path, Span at)
     if (eval->host != NULL && strcmp(path, "__host__") == 0) return host_module(eval, path);
     size_t errors = diag_error_count(eval->session->diags);
     if (!find_source(eval, path, &found)) return missing_new(eval, path, path, at);
+    const Name file =
+        intern_text(eval->session->names, os_real_path(eval->arena, found.source->path));
+    if (!map_has(&eval->told, path) && (module = map_get(&eval->files, file)) != NULL)
+        return module;
     Unit *unit = unit_new(eval, path, found.source, found.is_library);
     unit->folder = found.is_package ? path : NULL;
     if (!found.is_library) unit_take_told(eval, unit);
+    if (!map_has(&eval->told, path)) map_set(eval->arena, &eval->files, file, unit->object);
     return diag_error_count(eval->session->diags) == errors ? unit->object : NULL;
 }
 

@@ -230,6 +230,7 @@ struct Eval {
     Object *root_class; /* `object` */
     Scope *builtins;
     Map units;          /* dotted name -> MODULE or MISSING */
+    Map files;          /* path -> MODULE, of those of files */
     Map told;           /* dotted name -> DICT: what a host says of a module's names */
     VEC(Unit *) untold; /* of which functions have assigned some anew */
     VEC(const Source *) inputs;
