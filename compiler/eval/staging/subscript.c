@@ -45,6 +45,27 @@ static Value *checked_index(Eval *eval, Value *index, int64_t extent)
                   build_const(&eval->builder, index->type->dtype, extent));
 }
 
+/* An index that may count from the end, which it hardly ever does. */
+static Value *index_from_end(Eval *eval, Value *index, Value *extent)
+{
+    int64_t known;
+    if (value_constant(index, &known) && known >= 0) return index;
+    Builder *builder = &eval->builder;
+    Value *zero = build_const(builder, index->type->dtype, 0);
+    Value *sum = build2(builder, OP_add, index, stage_cast(eval, extent, index->type->dtype));
+    Value *chosen = build3(builder, OP_select, build_cmp(builder, "ge", index, zero), index, sum);
+    op_set_int(chosen->op, ATTR_rare, 1);
+    return chosen;
+}
+
+/* from_end(index, extent): the index, which counts from the end where it is below 0. */
+Object *core_from_end(Eval *eval, const Bound *bound)
+{
+    Value *index = stage_index(eval, bound->values[0], bound->at);
+    Value *extent = index != NULL ? stage_index(eval, bound->values[1], bound->at) : NULL;
+    return extent != NULL ? object_ir(eval, index_from_end(eval, index, extent)) : NULL;
+}
+
 static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *index, Part *part)
 {
     const int64_t extent = subscript->type->shape[dim];
@@ -68,6 +89,8 @@ static bool read_index(Eval *eval, const Subscript *subscript, int dim, Object *
     part->start = stage_index(eval, index, subscript->at);
     if (part->start != NULL && subscript->type->kind == TYPE_TILE && part->known_start < 0)
         part->start = checked_index(eval, part->start, extent);
+    if (part->start != NULL && subscript->extents != NULL && part->known_start < 0)
+        part->start = index_from_end(eval, part->start, subscript->extents[dim]);
     return part->start != NULL;
 }
 
