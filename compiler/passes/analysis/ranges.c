@@ -589,6 +589,7 @@ Facts facts_of(FactTable *table, const Value *value)
 typedef struct Sum {
     Wide number;
     bool may_wrap; /* ops that lose upper bits are taken for sums, too */
+    bool may_lose; /* and casts that do for the same numbers */
     int count;
     struct {
         const Value *value;
@@ -628,9 +629,26 @@ static bool is_exact_product(FactTable *table, const Op *op, int64_t factor)
     return one >= all.low && one <= all.high && other >= all.low && other <= all.high;
 }
 
+/* What a loop's count is where the loop runs at all: of a choice between that and 0. */
+static const Value *count_that_runs(const Value *value)
+{
+    int64_t none;
+    const bool is_choice =
+        value->op && value->op->code == OP_select && value_constant(operand(value->op, b), &none);
+    return is_choice && none == 0 ? operand(value->op, a) : value;
+}
+
+static const Value *uncast_all(const Value *value)
+{
+    while (value->op && value->op->code == OP_cast && dtype_is_integer(value->type->dtype) &&
+           dtype_is_integer(operand(value->op, a)->type->dtype))
+        value = operand(value->op, a);
+    return value;
+}
+
 static bool sum_add(FactTable *table, Sum *sum, const Value *value, int64_t factor, int deep)
 {
-    value = facts_uncast(table, value);
+    value = sum->may_lose ? uncast_all(value) : facts_uncast(table, value);
     const Op *op = value->op;
     int64_t number, product;
     if (value->type->dtype == DTYPE_u64) return false;
@@ -650,15 +668,12 @@ static bool sum_add(FactTable *table, Sum *sum, const Value *value, int64_t fact
     return sum_add_term(sum, value, factor);
 }
 
-static bool difference(FactTable *table, const Value *a, const Value *b, bool may_wrap,
-                       int64_t *low, int64_t *high)
+static bool range_of_sum(FactTable *table, const Sum *sum, int64_t *low, int64_t *high)
 {
-    Sum sum = {.may_wrap = may_wrap};
-    if (!sum_add(table, &sum, a, 1, 0) || !sum_add(table, &sum, b, -1, 0)) return false;
-    Wide least = sum.number, most = sum.number;
-    for (int i = 0; i < sum.count; i++) {
-        const int64_t factor = sum.terms[i].factor;
-        const Facts facts = facts_of(table, sum.terms[i].value);
+    Wide least = sum->number, most = sum->number;
+    for (int i = 0; i < sum->count; i++) {
+        const int64_t factor = sum->terms[i].factor;
+        const Facts facts = facts_of(table, sum->terms[i].value);
         least += (Wide)factor * (factor < 0 ? facts.high : facts.low);
         most += (Wide)factor * (factor < 0 ? facts.low : facts.high);
     }
@@ -666,6 +681,14 @@ static bool difference(FactTable *table, const Value *a, const Value *b, bool ma
     *low = (int64_t)least;
     *high = (int64_t)most;
     return true;
+}
+
+static bool difference(FactTable *table, const Value *a, const Value *b, bool may_wrap,
+                       int64_t *low, int64_t *high)
+{
+    Sum sum = {.may_wrap = may_wrap};
+    return sum_add(table, &sum, a, 1, 0) && sum_add(table, &sum, b, -1, 0) &&
+           range_of_sum(table, &sum, low, high);
 }
 
 /* What both have cancels out: of start + 128 and start + i nothing need be known of the start. */
@@ -678,6 +701,16 @@ bool facts_likely_difference(FactTable *table, const Value *a, const Value *b, i
                              int64_t *high)
 {
     return difference(table, a, b, true, low, high);
+}
+
+bool facts_likely_follows(FactTable *table, const Value *value, const Value *less,
+                          const Value *more, int64_t gap)
+{
+    Sum sum = {.may_wrap = true, .may_lose = true};
+    int64_t low, high;
+    return sum_add(table, &sum, value, 1, 0) && sum_add(table, &sum, less, 1, 0) &&
+           sum_add(table, &sum, count_that_runs(uncast_all(more)), -1, 0) &&
+           range_of_sum(table, &sum, &low, &high) && low + gap >= 0;
 }
 
 /* ---- whether answers that were kept are still right ---- */

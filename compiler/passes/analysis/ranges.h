@@ -38,6 +38,9 @@ bool facts_difference(FactTable *table, const Value *a, const Value *b, int64_t 
 /* As if nothing in them wrapped: for who may be wrong. */
 bool facts_likely_difference(FactTable *table, const Value *a, const Value *b, int64_t *low,
                              int64_t *high);
+/* Whether `value` is not negative, as if nothing wrapped, where less + gap <= more. */
+bool facts_likely_follows(FactTable *table, const Value *value, const Value *less,
+                          const Value *more, int64_t gap);
 /* Without casts of integers that leave the number what it is: one below 0 keeps its sign. */
 const Value *facts_uncast(FactTable *table, const Value *value);
 /* So many elements in the unit of an address's multiple. */

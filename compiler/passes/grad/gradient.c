@@ -244,7 +244,8 @@ static bool to_values(Kernel *kernel, const Target *target)
     shared_to_values(kernel);
     const bool fine = pass_once(kernel, &context) && pass_simplify(kernel, &context) &&
                       pass_regroup(kernel, &context) && pass_promote(kernel, &context) &&
-                      pass_simplify(kernel, &context) && pass_parted_tiles(kernel, &context);
+                      pass_from_end(kernel, &context) && pass_simplify(kernel, &context) &&
+                      pass_parted_tiles(kernel, &context);
     analysis_invalidate(&context);
     return fine;
 }

@@ -6,7 +6,8 @@
  * conditions of the branches that the index is computed in:
  *
  *     if i > 0 and p { x = a[i - 1] }
- *     if i == 0 { } else { x = a[i - 1] } */
+ *     if i == 0 { } else { x = a[i - 1] }
+ *     for j = 0...n { x = a[n - 1 - j] } */
 #include "passes/analysis/context.h"
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
@@ -33,7 +34,7 @@ static bool follows_from_order(const Question *question, const Op *compare, bool
     if (!order_of(compare, &order)) return false;
     const Value *less = holds ? order.less : order.more, *more = holds ? order.more : order.less;
     const bool may_equal = order.equal == holds;
-    return follows(question, more, facts_of(question->facts, less).low + !may_equal);
+    return facts_likely_follows(question->facts, question->value, less, more, !may_equal);
 }
 
 /* Of a number that is a constant, or is not the least one that it may be. */
@@ -65,12 +66,22 @@ static bool follows_from(const Question *question, const Value *condition, bool 
     return follows_from_order(question, op, holds) || follows_from_equality(question, op, holds);
 }
 
+static bool follows_from_loop(const Question *question, const Op *loop)
+{
+    int64_t step;
+    return value_constant(operand(loop, step), &step) && step > 0 &&
+           facts_likely_follows(question->facts, question->value, loop->regions[0]->arguments[0],
+                                operand(loop, end), 1);
+}
+
 static bool is_not_negative(const Question *question, const Op *op)
 {
     if (follows(question, question->zero, 0)) return true;
     for (const Op *around; (around = op->parent->parent) != NULL; op = around)
-        if (around->code == OP_if && follows_from(question, operand(around, condition),
-                                                  op->parent == around->regions[0], DEEPEST))
+        if (around->code == OP_if    ? follows_from(question, operand(around, condition),
+                                                    op->parent == around->regions[0], DEEPEST)
+            : around->code == OP_for ? follows_from_loop(question, around)
+                                     : false)
             return true;
     return false;
 }
