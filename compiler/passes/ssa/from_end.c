@@ -95,7 +95,11 @@ static void visit(Op *op, void *context)
         zero != 0 || !type_is_scalar(op->results[0].type))
         return;
     const Question question = {context, operand(op, a), operand(compare, b)};
-    if (is_not_negative(&question, op)) value_replace(op->results, operand(op, a));
+    if (!is_not_negative(&question, op)) return;
+    Op *const made[] = {op, operand(op, condition)->op, operand(op, b)->op};
+    value_replace(op->results, operand(op, a));
+    for (int i = 0; i < 3; i++) /* unroll, for one, asks how much there is in a loop */
+        if (made[i] && op_has(made[i], PURE) && !made[i]->results[0].use_count) op_erase(made[i]);
 }
 
 bool pass_from_end(Kernel *kernel, PassContext *context)
