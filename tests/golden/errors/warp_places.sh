@@ -22,8 +22,22 @@ def vectors(y: wp.array(dtype=float)):
     numbers = wp.zeros(shape=(8,), dtype=wp.vec2)
     seen = wp.array(ptr=numbers.ptr, shape=(3,), dtype=float)
     y[0] = seen[0]
+
+
+@wp.kernel
+def between(y: wp.array(dtype=wp.vec2)):
+    numbers = wp.zeros(shape=(8,), dtype=wp.vec2)
+    seen = wp.array(ptr=numbers.ptr + wp.uint64(12), shape=(3,), dtype=wp.vec2)
+    y[0] = seen[0]
+
+
+@wp.kernel
+def behind(y: wp.array(dtype=wp.vec2)):
+    numbers = wp.zeros(shape=(8,), dtype=wp.vec2)
+    seen = wp.array(ptr=numbers.ptr + wp.uint64(48), shape=(3,), dtype=wp.vec2)
+    y[0] = seen[0]
 END
 cd "$TMP"
-for kernel in beyond others vectors; do
+for kernel in beyond others vectors between behind; do
     "$TILEC" check --export "k = $kernel.compile(block_dim=64)" places.tile 2>&1 | grep 'error'
 done
