@@ -193,11 +193,11 @@ $(BUILD)/unit/libkernel.so: tests/tools/kernel_library.c $(BUILD)/libtile.a
 $(BUILD)/bench/parse_speed: tests/bench/parse_speed.c $(BUILD)/lib/syntax.a $(BUILD)/lib/base.a
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CFLAGS_COMPILER) -o $@ $< $(filter %.a,$^)
+	$(Q)$(CC) $(CFLAGS_COMPILER) -o $@ $< $(filter %.a,$^) -lm
 # Broken texts for the parser.
 $(BUILD)/unit/mutate: tests/tools/mutate.c $(BUILD)/lib/syntax.a $(BUILD)/lib/base.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMPILER) -o $@ $< $(filter %.a,$^)
+	$(CC) $(CFLAGS_COMPILER) -o $@ $< $(filter %.a,$^) -lm
 # The errors of math.tile; NUMERICS_ARCH may name GPUs too.
 NUMERICS_ARCH ?= emulator
 $(BUILD)/numerics/check: tests/numerics/check.c tests/numerics/functions.def tests/numerics/kernels.tile $(BUILD)/tilec $(BUILD)/libtile.a $(BUILD)/libtile_emulator.a
