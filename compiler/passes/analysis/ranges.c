@@ -629,7 +629,8 @@ static bool is_exact_product(FactTable *table, const Op *op, int64_t factor)
     return one >= all.low && one <= all.high && other >= all.low && other <= all.high;
 }
 
-/* What a loop's count is where the loop runs at all: of a choice between that and 0. */
+/* Of a choice between a loop's count and 0 the count, as which it is more than a number that is not
+ * negative. */
 static const Value *count_that_runs(const Value *value)
 {
     int64_t none;
@@ -638,17 +639,24 @@ static const Value *count_that_runs(const Value *value)
     return is_choice && none == 0 ? operand(value->op, a) : value;
 }
 
-static const Value *uncast_all(const Value *value)
+/* One without a sign, which may be any bits, stays what a cast to one with a sign makes of it. */
+static bool keeps_likely(DType from, DType to)
 {
-    while (value->op && value->op->code == OP_cast && dtype_is_integer(value->type->dtype) &&
-           dtype_is_integer(operand(value->op, a)->type->dtype))
+    return dtype_is_integer(from) && dtype_is_integer(to) &&
+           (dtype_is_signed(from) || !dtype_is_signed(to) || dtype_bits(to) > dtype_bits(from));
+}
+
+static const Value *uncast_likely(const Value *value)
+{
+    while (value->op && value->op->code == OP_cast &&
+           keeps_likely(operand(value->op, a)->type->dtype, value->type->dtype))
         value = operand(value->op, a);
     return value;
 }
 
 static bool sum_add(FactTable *table, Sum *sum, const Value *value, int64_t factor, int deep)
 {
-    value = sum->may_lose ? uncast_all(value) : facts_uncast(table, value);
+    value = sum->may_lose ? uncast_likely(value) : facts_uncast(table, value);
     const Op *op = value->op;
     int64_t number, product;
     if (value->type->dtype == DTYPE_u64) return false;
@@ -708,9 +716,11 @@ bool facts_likely_follows(FactTable *table, const Value *value, const Value *les
 {
     Sum sum = {.may_wrap = true, .may_lose = true};
     int64_t low, high;
+    more = uncast_likely(more);
+    if (gap > 0 && facts_of(table, less).low >= 0) more = count_that_runs(more);
     return sum_add(table, &sum, value, 1, 0) && sum_add(table, &sum, less, 1, 0) &&
-           sum_add(table, &sum, count_that_runs(uncast_all(more)), -1, 0) &&
-           range_of_sum(table, &sum, &low, &high) && low + gap >= 0;
+           sum_add(table, &sum, more, -1, 0) && range_of_sum(table, &sum, &low, &high) &&
+           low + gap >= 0;
 }
 
 /* ---- whether answers that were kept are still right ---- */

@@ -61,6 +61,7 @@ static bool follows_from(const Question *question, const Value *condition, bool 
     if (op->code == OP_xor && value_constant(operand(op, b), &constant) && constant == 1)
         return follows_from(question, operand(op, a), !holds, depth - 1);
     if (op->code != OP_cmp || !type_is_scalar(operand(op, a)->type) ||
+        !dtype_is_signed(operand(op, a)->type->dtype) ||
         !dtype_is_integer(operand(op, a)->type->dtype))
         return false;
     return follows_from_order(question, op, holds) || follows_from_equality(question, op, holds);
