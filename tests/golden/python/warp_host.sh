@@ -333,6 +333,12 @@ for data in (["a"], [None]):
     except RuntimeError as error:
         print(error)
 
+# Fewer elements go to where an array begins, whatever its shape.
+longer, table = wp.zeros(3, dtype=wp.vec2), wp.zeros((2, 2), dtype=float)
+longer.assign(numpy.array([[1.0, 2.0], [3.0, 4.0]], numpy.float32))
+wp.copy(table, wp.array([1.0, 2.0, 3.0], dtype=float))
+print(longer.numpy().tolist(), table.numpy().tolist())
+
 # The native side by Warp's names: functions of the language, and inner products of memory.
 native, turned, length = wp._src.context.runtime.core, wp.transform.from_buffer(numpy.empty(7, numpy.float32)), ctypes.c_float()
 native.wp_builtin_mul_transformf_transformf(wp.transform(1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0), wp.transform_identity(), ctypes.byref(turned))

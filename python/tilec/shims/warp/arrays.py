@@ -1099,8 +1099,10 @@ def _copy(dest, src, dest_offset, src_offset, count):
     if count or dest_offset or src_offset:
         count = count or src.size - src_offset
         dest, src = dest[dest_offset : dest_offset + count], src[src_offset : src_offset + count]
-    elif src.ndim == dest.ndim == 1 and src.dtype is dest.dtype and src.size < dest.size and not isinstance(dest, indexedarray):
+    elif src.ndim == dest.ndim == 1 and _types.types_equal(src.dtype, dest.dtype) and src.size < dest.size and not isinstance(dest, indexedarray):
         dest = dest[: src.size]
+    elif _types.types_equal(src.dtype, dest.dtype) and src.size < dest.size and dest.is_contiguous and src.is_contiguous:
+        dest, src = dest.flatten()[: src.size], src.flatten()
     elif src.shape != dest.shape and not (dest.is_contiguous and src.is_contiguous):
         raise RuntimeError(f"Incompatible array shapes: destination shape={dest.shape}, source shape={src.shape}")
     elif src.size * _types.type_size_in_bytes(src.dtype) != dest.size * _types.type_size_in_bytes(dest.dtype) and dest.dtype is not src.dtype:
