@@ -47,15 +47,19 @@ Object *object_float(Eval *eval, double value)
     return object;
 }
 
+/* Of an int the last 64. */
+static int64_t bits_of(const Object *number)
+{
+    if (number->kind == OBJECT_WIDE) return (int64_t)(uint64_t)*number->as.wide;
+    return number->kind == OBJECT_FLOAT ? (int64_t)number->as.number : number->as.integer;
+}
+
 Object *object_of_dtype(Eval *eval, const Object *number, DType dtype)
 {
-    Object *made;
-    if (dtype_is_float(dtype))
-        made = object_float(eval, dtype_decode(dtype, dtype_encode(dtype, object_number(number))));
-    else
-        made = object_int(eval, dtype_wrap(dtype, number->kind == OBJECT_FLOAT
-                                                      ? (int64_t)number->as.number
-                                                      : number->as.integer));
+    Object *made =
+        dtype_is_float(dtype)
+            ? object_float(eval, dtype_decode(dtype, dtype_encode(dtype, object_number(number))))
+            : object_int(eval, dtype_wrap(dtype, bits_of(number)));
     made->said = (uint8_t)(dtype + 1);
     return made;
 }
@@ -138,6 +142,7 @@ bool object_is_sequence(const Object *object)
 
 double object_number(const Object *object)
 {
+    if (object->kind == OBJECT_WIDE) return (double)*object->as.wide;
     return object->kind == OBJECT_FLOAT ? object->as.number : (double)object->as.integer;
 }
 
