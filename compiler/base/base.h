@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What sums and products of 64 bits are computed in. */
+__extension__ typedef __int128 Wide;
+
 /* ---- arena.c: bump allocation ------------------------------------------------------------- */
 
 typedef struct Arena Arena;
@@ -110,8 +113,7 @@ bool stack_is_low(void);
 
 /* What a thread of the compiler has: chains of ops are followed as far as a kernel is long. */
 enum { STACK_BYTES = 64 << 20 };
-void stack_raise(
-    void); /* the main thread's limit to STACK_BYTES, or as far as the system lets it */
+void stack_raise(void); /* the main thread's limit to STACK_BYTES, or as far as the system lets it */
 
 /* ---- source.c: files and places in them ---------------------------------------------------- */
 

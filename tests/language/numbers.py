@@ -58,3 +58,4 @@ for wrong in ("", "-", "0x", "12a", "1 2", "--1"):
     except ValueError as e:
         print(e)
 print(*[2.0**-k for k in range(0, 1075, 7)], *[2.0**k for k in range(0, 1023, 7)], -2.0**-24, -2.0**-44)
+print(2**64 + 1 == float(2**64), 2**64 + 1 > float(2**64), 2.0**64 < 2**64 + 1, {2**64 + 1: "a", 2.0**64: "b"}, 2**65 < float("inf"), -2**65 > float("-inf"), 2**65 == float("nan"))

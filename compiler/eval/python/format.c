@@ -233,7 +233,7 @@ static Object *format_number(Eval *eval, const FormatSpec *spec, const Object *n
     Buf digits = {0}, body = {0};
     bool negative;
     if (as_float) {
-        const double value = wide_as_double(number);
+        const double value = object_number(number);
         negative = signbit(value) && !isnan(value);
         float_digits(spec, value, &digits);
     } else {
@@ -317,7 +317,7 @@ Object *format_object(Eval *eval, Object *object, const char *text, Span at)
                          object == eval->none ? "NoneType" : object_kind_name(object)),
             at);
     if (!parse_spec(text, &spec)) return FAIL(eval, bad_format, at, text);
-    if (!object_is_number(object) && object->kind != OBJECT_WIDE && object->kind != OBJECT_TEXT)
+    if (!object_is_real(object) && object->kind != OBJECT_TEXT)
         return format_text_value(eval, &spec, object);
     if (!spec_fits(eval, &spec, object, at)) return NULL;
     if (object->kind == OBJECT_TEXT) return format_text_value(eval, &spec, object);
@@ -542,8 +542,7 @@ static Object *percent_operand(Percent *percent, Object *value, char letter)
 {
     Eval *eval = percent->eval;
     const bool decimal = letter == 'd';
-    if (value->kind == OBJECT_WIDE ||
-        (object_is_number(value) && (value->kind != OBJECT_FLOAT || strchr("oxX", letter) == NULL)))
+    if (object_is_real(value) && (value->kind != OBJECT_FLOAT || strchr("oxX", letter) == NULL))
         return value->kind == OBJECT_FLOAT && decimal
                    ? builtin_int(eval, &(Bound){.values = {value}, .at = percent->at})
                    : value;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-__extension__ typedef __int128 Wide;
-
 bool list_may_change(Eval *eval, const Object *list, Span at)
 {
     bool keyed = list->kind == OBJECT_DICT || list->kind == OBJECT_SET;

@@ -86,15 +86,11 @@ Object *builtin_abs(Eval *eval, const Bound *bound)
     Object *method = special_method(eval, x, "__abs__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
     if (x->kind == OBJECT_FLOAT) return object_float(eval, fabs(x->as.number));
-    if (x->kind == OBJECT_WIDE)
-        return wide_order(x, object_int(eval, 0)) < 0
-                   ? wide_unary(eval, OPERATOR_USub, x, bound->at)
-                   : x;
-    if (!object_is_number(x))
+    if (!object_is_real(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of abs()", "a number",
                     object_repr(eval, x));
-    return x->as.integer < 0 ? operate_unary(eval, OPERATOR_USub, x, bound->at)
-                             : object_int(eval, x->as.integer);
+    return object_number(x) < 0 ? operate_unary(eval, OPERATOR_USub, x, bound->at)
+                                : wide_unary(eval, OPERATOR_UAdd, x, bound->at);
 }
 
 static Object *no_integer(Eval *eval, double number, Span at)
@@ -258,11 +254,10 @@ Object *builtin_int(Eval *eval, const Bound *bound)
     if (x->kind == OBJECT_TEXT) return int_of_text(eval, x, base, bound->at);
     Object *method = special_method(eval, x, "__int__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
-    if (x->kind == OBJECT_WIDE) return x;
-    if (!object_is_number(x))
+    if (!object_is_real(x))
         return FAIL(eval, expected_kind, bound->at, "the argument of int()", "a number",
                     object_repr(eval, x));
-    if (x->kind != OBJECT_FLOAT) return object_int(eval, x->as.integer);
+    if (x->kind != OBJECT_FLOAT) return wide_unary(eval, OPERATOR_UAdd, x, bound->at);
     return integer_of(eval, trunc(x->as.number), "int", bound->at);
 }
 
@@ -273,8 +268,8 @@ Object *builtin_float(Eval *eval, const Bound *bound)
     if (object_is_staged(x)) return eval->ops->cast_to(eval, x, DTYPE_f32, bound->at);
     Object *method = special_method(eval, x, "__float__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);
-    if (object_is_number(x) || x->kind == OBJECT_WIDE) {
-        const double number = wide_as_double(x);
+    if (object_is_real(x)) {
+        const double number = object_number(x);
         /* in the program of a thread it has 32 bits, as a run-time one has */
         return object_float(
             eval, eval->staging != NULL && eval->frame->is_thread_code ? (float)number : number);

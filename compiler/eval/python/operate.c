@@ -17,86 +17,12 @@ Object *no_operator(Eval *eval, Operator op, Object *left, Object *right, Span a
                 object_repr(eval, right));
 }
 
-/* ---- integers: 64 bits, never silently wrong ---- */
+/* ---- integers ---- */
 
-static int64_t floor_divide(int64_t a, int64_t b)
+static bool are_ints(const Object *left, const Object *right)
 {
-    int64_t quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+    return left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
 }
-
-static bool int_add(int64_t a, int64_t b, int64_t *out)
-{
-    return !__builtin_add_overflow(a, b, out);
-}
-static bool int_sub(int64_t a, int64_t b, int64_t *out)
-{
-    return !__builtin_sub_overflow(a, b, out);
-}
-static bool int_mul(int64_t a, int64_t b, int64_t *out)
-{
-    return !__builtin_mul_overflow(a, b, out);
-}
-static bool int_and(int64_t a, int64_t b, int64_t *out)
-{
-    *out = a & b;
-    return true;
-}
-static bool int_or(int64_t a, int64_t b, int64_t *out)
-{
-    *out = a | b;
-    return true;
-}
-static bool int_xor(int64_t a, int64_t b, int64_t *out)
-{
-    *out = a ^ b;
-    return true;
-}
-
-static bool int_floordiv(int64_t a, int64_t b, int64_t *out)
-{
-    if (b == -1) return !__builtin_sub_overflow((int64_t)0, a, out);
-    *out = floor_divide(a, b);
-    return true;
-}
-
-static bool int_mod(int64_t a, int64_t b, int64_t *out)
-{
-    const int64_t rest = b == -1 ? 0 : a % b;
-    *out = rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-    return true;
-}
-
-static bool int_shl(int64_t a, int64_t b, int64_t *out)
-{
-    *out = 0;
-    if (a == 0) return true;
-    return b < 63 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
-}
-
-static bool int_shr(int64_t a, int64_t b, int64_t *out)
-{
-    *out = a >> (b > 63 ? 63 : b);
-    return true;
-}
-
-static bool int_pow(int64_t a, int64_t b, int64_t *out)
-{
-    *out = 1;
-    while (b > 0) {
-        if ((b & 1) && __builtin_mul_overflow(*out, a, out)) return false;
-        b >>= 1;
-        if (b > 0 && __builtin_mul_overflow(a, a, &a)) return false;
-    }
-    return true;
-}
-
-static bool (*const INTEGER[OPERATOR_COUNT])(int64_t, int64_t, int64_t *) = {
-    [OPERATOR_Add] = int_add,           [OPERATOR_Sub] = int_sub,    [OPERATOR_Mult] = int_mul,
-    [OPERATOR_BitAnd] = int_and,        [OPERATOR_BitOr] = int_or,   [OPERATOR_BitXor] = int_xor,
-    [OPERATOR_LShift] = int_shl,        [OPERATOR_RShift] = int_shr, [OPERATOR_Pow] = int_pow,
-    [OPERATOR_FloorDiv] = int_floordiv, [OPERATOR_Mod] = int_mod,
-};
 
 static bool is_bits(Operator op)
 {
@@ -105,13 +31,11 @@ static bool is_bits(Operator op)
 
 static Object *operate_ints(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    int64_t a = left->as.integer, b = right->as.integer, result;
-    if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && b < 0)
+    if ((op == OPERATOR_LShift || op == OPERATOR_RShift) && object_number(right) < 0)
         return FAIL(eval, shift_count, at);
-    if (!INTEGER[op](a, b, &result)) return wide_binary(eval, op, left, right, at);
-    if (is_bits(op) && left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL)
-        return object_bool(eval, result != 0);
-    return object_int(eval, result);
+    Object *result = wide_binary(eval, op, left, right, at);
+    const bool are_bools = left->kind == OBJECT_BOOL && right->kind == OBJECT_BOOL;
+    return is_bits(op) && are_bools ? object_bool(eval, result->as.integer != 0) : result;
 }
 
 /* ---- floats ---- */
@@ -152,14 +76,14 @@ static Object *float_power(Eval *eval, double a, double b, Span at)
 
 static Object *operate_numbers(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    bool divides = op == OPERATOR_Div || op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
-    if (divides && object_number(right) == 0) return FAIL(eval, zero_division, at);
-    bool ints = left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
-    bool negative_power = op == OPERATOR_Pow && ints && right->as.integer < 0;
-    if (ints && INTEGER[op] != NULL && !negative_power)
+    const double a = object_number(left), b = object_number(right);
+    const bool divides = op == OPERATOR_Div || op == OPERATOR_FloorDiv || op == OPERATOR_Mod;
+    if (divides && b == 0) return FAIL(eval, zero_division, at);
+    const bool gives_float = op == OPERATOR_Div || (op == OPERATOR_Pow && b < 0);
+    if (are_ints(left, right) && !gives_float && op != OPERATOR_MatMult)
         return operate_ints(eval, op, left, right, at);
-    if (op == OPERATOR_Pow) return float_power(eval, object_number(left), object_number(right), at);
-    Object *result = operate_floats(eval, op, object_number(left), object_number(right));
+    if (op == OPERATOR_Pow) return float_power(eval, a, b, at);
+    Object *result = operate_floats(eval, op, a, b);
     return result != NULL ? result : no_operator(eval, op, left, right, at);
 }
 
@@ -380,11 +304,6 @@ static Object *operate_classes(Eval *eval, Operator op, Object *left, Object *ri
 
 /* ---- the operators ---- */
 
-static bool are_ints(const Object *left, const Object *right)
-{
-    return left->kind != OBJECT_FLOAT && right->kind != OBJECT_FLOAT;
-}
-
 /* As C does, in the program of a thread: the quotient of whole numbers is cut, and what % gives has
  * the left side's sign; what has a point is divided by zero. */
 static Object *divide_as_c(Eval *eval, Operator op, const Object *left, const Object *right,
@@ -416,29 +335,20 @@ static Object *as_said(Eval *eval, const Object *left, const Object *right, Obje
     return fits ? object_of_dtype(eval, result, dtype) : result;
 }
 
-/* With a float, or by `/`, by floats. */
-static Object *operate_wide(Eval *eval, Operator op, const Object *left, const Object *right,
-                            Span at)
-{
-    if (are_ints(left, right) && op != OPERATOR_Div) return wide_binary(eval, op, left, right, at);
-    return operate_binary(eval, op, object_float(eval, wide_as_double(left)),
-                          object_float(eval, wide_as_double(right)), at);
-}
-
 Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
     bool found;
     eval_work(eval, 1);
     Object *result = operate_classes(eval, op, left, right, at, &found);
     if (found) return result;
-    if (object_is_number(left) && object_is_number(right)) {
+    if (object_is_real(left) && object_is_real(right)) {
         const bool is_of_c = eval->staging != NULL && eval->frame->is_thread_code &&
+                             object_is_number(left) && object_is_number(right) &&
                              (op == OPERATOR_Mod || op == OPERATOR_Div);
         result = is_of_c ? divide_as_c(eval, op, left, right, at)
                          : operate_numbers(eval, op, left, right, at);
         return as_said(eval, left, right, result);
     }
-    if (wide_meets(left, right)) return operate_wide(eval, op, left, right, at);
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
     bool staged = object_is_staged(left) || object_is_staged(right);
@@ -497,18 +407,11 @@ Object *operate_unary(Eval *eval, Operator op, Object *operand, Span at)
         return op == OPERATOR_USub
                    ? as_said(eval, operand, operand, object_float(eval, -operand->as.number))
                    : operand;
-    if (operand->kind == OBJECT_WIDE) return wide_unary(eval, op, operand, at);
-    if (!object_is_number(operand) || operand->kind == OBJECT_FLOAT)
+    if (!object_is_real(operand) || operand->kind == OBJECT_FLOAT)
         return FAIL(eval, expected_kind, at,
                     arena_printf(eval->arena, "the operand of '%s'", operator_text(op)), "a number",
                     object_repr(eval, operand));
-    if (op == OPERATOR_USub && operand->as.integer == INT64_MIN)
-        return wide_unary(eval, op, operand, at);
-    const int64_t integer = operand->as.integer;
-    return as_said(eval, operand, operand,
-                   object_int(eval, op == OPERATOR_Invert ? ~integer
-                                    : op == OPERATOR_UAdd ? integer
-                                                          : -integer));
+    return as_said(eval, operand, operand, wide_unary(eval, op, operand, at));
 }
 
 /* ---- comparisons ---- */
@@ -524,8 +427,6 @@ static int order_texts(const Object *a, const Object *b)
 /* order: -1, 0, 1; 2: not ordered (NaN). */
 static Object *order_says(Eval *eval, Operator op, int order)
 {
-    if (op == OPERATOR_Eq || op == OPERATOR_NotEq)
-        return object_bool(eval, (order == 0) == (op == OPERATOR_Eq));
     return object_bool(eval, (op == OPERATOR_Lt && order == -1) ||
                                  (op == OPERATOR_Gt && order == 1) ||
                                  (op == OPERATOR_LtE && (order == -1 || order == 0)) ||
@@ -549,7 +450,7 @@ static Object *compare_sequences(Eval *eval, Operator op, Object *left, Object *
 
 static Object *compare_order(Eval *eval, Operator op, Object *left, Object *right, Span at)
 {
-    if (object_is_number(left) && object_is_number(right))
+    if (object_is_real(left) && object_is_real(right))
         return order_says(eval, op, object_order_numbers(left, right));
     if (left->kind == OBJECT_TEXT && right->kind == OBJECT_TEXT) {
         eval_work(eval, left->as.text.length / WORK_BYTES);
@@ -619,7 +520,6 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return eval->ops->missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL,
                                          at);
-    if (wide_meets(left, right)) return order_says(eval, op, wide_order(left, right));
     if (op == OPERATOR_Eq || op == OPERATOR_NotEq) {
         const bool is_instance = left->kind == OBJECT_INSTANCE || right->kind == OBJECT_INSTANCE;
         bool same =

@@ -35,7 +35,7 @@ static uint64_t hash_number(const Object *object)
 {
     if (object->kind != OBJECT_FLOAT && object->kind != OBJECT_WIDE)
         return (uint64_t)object->as.integer;
-    const double number = wide_as_double(object);
+    const double number = object_number(object);
     if (number >= -0x1p63 && number < 0x1p63 && number == trunc(number))
         return (uint64_t)(int64_t)number;
     uint64_t bits;
@@ -69,7 +69,7 @@ static uint64_t hash_instance(Eval *eval, const Object *object)
 static uint64_t hash_at(Eval *eval, const Object *object, int depth)
 {
     if (!eval_work(eval, 1)) return 0;
-    if (object_is_number(object) || object->kind == OBJECT_WIDE) return hash_number(object);
+    if (object_is_real(object)) return hash_number(object);
     switch ((int)object->kind) {
     case OBJECT_TEXT:
         eval_work(eval, object->as.text.length / WORK_LETTERS);

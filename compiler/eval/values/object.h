@@ -11,8 +11,6 @@
 #include "eval/eval.h"
 #include "eval/host.h"
 
-__extension__ typedef __int128 Wide;
-
 typedef struct Eval Eval;
 typedef struct Object Object;
 typedef struct Scope Scope;

@@ -123,6 +123,11 @@ bool object_is_number(const Object *object)
            object->kind == OBJECT_FLOAT;
 }
 
+bool object_is_real(const Object *object)
+{
+    return object_is_number(object) || object->kind == OBJECT_WIDE;
+}
+
 bool object_is_staged(const Object *object)
 {
     return object->kind == OBJECT_IR || object->kind == OBJECT_TILE;
@@ -144,32 +149,6 @@ double object_number(const Object *object)
 {
     if (object->kind == OBJECT_WIDE) return (double)*object->as.wide;
     return object->kind == OBJECT_FLOAT ? object->as.number : (double)object->as.integer;
-}
-
-/* Exactly: -1, 0, 1; 2: a NaN is not ordered. */
-static int order_mixed(int64_t a, double b)
-{
-    const double limit = 0x1p63;
-    if (isnan(b)) return 2;
-    if (b >= limit) return -1;
-    if (b < -limit) return 1;
-    const int64_t whole = (int64_t)b;
-    if (a != whole) return a < whole ? -1 : 1;
-    const double rest = b - (double)whole;
-    return (rest < 0) - (rest > 0);
-}
-
-int object_order_numbers(const Object *a, const Object *b)
-{
-    const bool is_float = a->kind == OBJECT_FLOAT;
-    if (is_float && b->kind != OBJECT_FLOAT) {
-        const int order = order_mixed(b->as.integer, a->as.number);
-        return order == 2 ? 2 : -order;
-    }
-    if (b->kind == OBJECT_FLOAT && !is_float) return order_mixed(a->as.integer, b->as.number);
-    if (!is_float) return (a->as.integer > b->as.integer) - (a->as.integer < b->as.integer);
-    const double left = a->as.number, right = b->as.number;
-    return isnan(left) || isnan(right) ? 2 : (left > right) - (left < right);
 }
 
 enum { EQUAL_DEPTH = 100 }; /* a list may hold itself */
@@ -257,8 +236,7 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
         eval->equal_failed = true;
         return false;
     }
-    if (object_is_number(a) && object_is_number(b)) return object_order_numbers(a, b) == 0;
-    if (wide_meets(a, b)) return wide_order(a, b) == 0;
+    if (object_is_real(a) && object_is_real(b)) return object_order_numbers(a, b) == 0;
     if (eval != NULL && eval->plain == 0 &&
         (a->kind == OBJECT_INSTANCE || b->kind == OBJECT_INSTANCE))
         return instances_equal(eval, a, b);

@@ -144,6 +144,7 @@ Object *object_list(Eval *eval, ObjectKind kind, Object *const *items, size_t co
 void list_append(Eval *eval, Object *list, Object *item);
 const char *object_kind_name(const Object *object);
 bool object_is_number(const Object *object); /* compile-time BOOL, INT or FLOAT */
+bool object_is_real(const Object *object);   /* one of these, or a WIDE */
 /* Of UTF-8. */
 size_t count_characters(const char *text, size_t length);
 bool object_is_staged(const Object *object); /* IR or TILE */
@@ -174,18 +175,13 @@ bool dtype_by_user_name(const Eval *eval, const char *name,
 bool object_is_variable(const Object *object); /* a place that assigning to its name writes to */
 const Object *text_argument(Eval *eval, const Object *object, const char *what, Span at);
 
-/* ---- wide.c: ints that 64 bits with a sign do not hold ---- */
+/* ---- wide.c: arithmetic of ints ---- */
 
 /* An INT where it fits, else a WIDE. */
 Object *object_of_wide(Eval *eval, Wide value);
-/* Whether one of two numbers is a WIDE. */
-bool wide_meets(const Object *left, const Object *right);
-/* Of two ints, by an operator that gives one. */
+/* Of two ints, by an operator that gives one, with a count or divisor that is fit for it. */
 Object *wide_binary(Eval *eval, Operator op, const Object *left, const Object *right, Span at);
 Object *wide_unary(Eval *eval, Operator op, const Object *operand, Span at);
-/* -1, 0, 1; 2: not ordered (NaN). */
-int wide_order(const Object *left, const Object *right);
-double wide_as_double(const Object *number);
 /* Of an int. False: its magnitude has more than 64 bits. */
 bool wide_parts(const Object *number, bool *negative, uint64_t *magnitude);
 /* The number of the type that is equal, for a uint64 the INT with its bits; `wraps`: or the one

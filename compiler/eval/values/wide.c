@@ -1,6 +1,8 @@
-/* wide.c: ints that 64 bits with a sign do not hold: masks and factors of hashes, on the way to a
- * type that takes them. They have 128 bits; what needs more is an error. */
+/* wide.c: arithmetic of ints, in 128 bits. What 64 with a sign hold is an INT; masks and factors of
+ * hashes, on the way to a type that takes them, are WIDE; what needs more bits is an error. */
 #include "eval/values/values.h"
+
+#include <math.h>
 
 enum { WIDE_BITS = 127 }; /* besides the sign */
 
@@ -24,12 +26,6 @@ static bool value_of(const Object *object, Wide *out)
     else
         return false;
     return true;
-}
-
-bool wide_meets(const Object *left, const Object *right)
-{
-    return (left->kind == OBJECT_WIDE && (right->kind == OBJECT_WIDE || object_is_number(right))) ||
-           (right->kind == OBJECT_WIDE && object_is_number(left));
 }
 
 /* ---- arithmetic ---- */
@@ -75,19 +71,10 @@ static bool compute(Operator op, Wide a, Wide b, Wide *out)
     }
 }
 
-double wide_as_double(const Object *number)
-{
-    return number->kind == OBJECT_WIDE ? (double)*number->as.wide : object_number(number);
-}
-
 Object *wide_binary(Eval *eval, Operator op, const Object *left, const Object *right, Span at)
 {
     Wide a = 0, b = 0, result;
     CHECK(value_of(left, &a) && value_of(right, &b));
-    if (b == 0 && (op == OPERATOR_FloorDiv || op == OPERATOR_Mod))
-        return FAIL(eval, zero_division, at);
-    if (b < 0 && (op == OPERATOR_LShift || op == OPERATOR_RShift))
-        return FAIL(eval, shift_count, at);
     return compute(op, a, b, &result) ? object_of_wide(eval, result)
                                       : FAIL(eval, int_overflow, at, operator_text(op));
 }
@@ -102,12 +89,31 @@ Object *wide_unary(Eval *eval, Operator op, const Object *operand, Span at)
                                                         : value);
 }
 
-int wide_order(const Object *left, const Object *right)
+/* Exactly: -1, 0, 1; 2: a NaN is not ordered. */
+static int order_mixed(Wide a, double b)
 {
-    Wide a, b;
-    if (value_of(left, &a) && value_of(right, &b)) return (a > b) - (a < b);
-    const double x = wide_as_double(left), y = wide_as_double(right);
-    return x != x || y != y ? 2 : (x > y) - (x < y);
+    const double limit = 0x1p127;
+    if (isnan(b)) return 2;
+    if (b >= limit) return -1;
+    if (b < -limit) return 1;
+    const Wide whole = (Wide)b;
+    if (a != whole) return a < whole ? -1 : 1;
+    const double rest = b - (double)whole;
+    return (rest < 0) - (rest > 0);
+}
+
+int object_order_numbers(const Object *a, const Object *b)
+{
+    Wide left, right;
+    const bool is_left = value_of(a, &left), is_right = value_of(b, &right);
+    if (is_left && is_right) return (left > right) - (left < right);
+    if (is_left) return order_mixed(left, b->as.number);
+    if (is_right) {
+        const int order = order_mixed(right, a->as.number);
+        return order == 2 ? 2 : -order;
+    }
+    const double x = a->as.number, y = b->as.number;
+    return isnan(x) || isnan(y) ? 2 : (x > y) - (x < y);
 }
 
 /* ---- as a type's, and in parts ---- */

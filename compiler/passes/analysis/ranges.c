@@ -7,8 +7,6 @@
 #include "passes/analysis/ranges.h"
 #include "passes/pass.h"
 
-__extension__ typedef __int128 Wide;
-
 struct FactTable {
     Kernel *kernel;
     Arena *arena;

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-__extension__ typedef __int128 Wide;
-
 /* The number is common + offset, exactly. */
 typedef struct Offset {
     Wide low, high;   /* the offsets' range */
