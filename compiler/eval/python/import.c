@@ -84,35 +84,30 @@ static bool find_in_folder(Eval *eval, const char *folder, const char *stem, Fou
     return false;
 }
 
-static bool ends_with(const char *text, const char *end, size_t length)
+/* How many bytes of names both begin with, whole ones alone. */
+static size_t common_names(const char *a, const char *b)
 {
-    const size_t whole = strlen(text);
-    return whole >= length && memcmp(text + whole - length, end, length) == 0 &&
-           (whole == length || text[whole - length - 1] == '/');
+    size_t common = 0, i = 0;
+    for (;; i++) {
+        const bool ends = (a[i] == '/' || a[i] == '\0') && (b[i] == '/' || b[i] == '\0');
+        if (ends) common = i;
+        if (a[i] != b[i] || a[i] == '\0') return common;
+    }
 }
 
-/* A module of the package that the program's file lies in: a/b/c beside a file of .../a/b. */
+/* A module of a package that the program's file lies in, however deep: a/b/c beside a file of
+ * .../a/b, or two folders above one of .../a/x/y. */
 static bool find_in_own_package(Eval *eval, const char *stem, Found *out)
 {
-    for (const char *slash = strchr(stem, '/'); slash != NULL; slash = strchr(slash + 1, '/'))
-        if (ends_with(eval->folder, stem, (size_t)(slash - stem)) &&
-            find_in_folder(eval, eval->folder, slash + 1, out))
-            return true;
-    return false;
-}
-
-/* A module of a package that the program's file lies in, however deep: a/b/c where some folder
- * above is called a. */
-static bool find_in_package_above(Eval *eval, const char *stem, Found *out)
-{
-    const size_t root = strcspn(stem, "/");
-    char *place = os_real_path(eval->arena, eval->folder[0] != '\0' ? eval->folder : ".");
-    const char *folder = eval->folder;
-    for (char *slash; (slash = strrchr(place, '/')) != NULL; *slash = '\0') {
-        folder = os_join_path(eval->arena, folder, "..");
-        if (strlen(slash + 1) == root && memcmp(slash + 1, stem, root) == 0 &&
-            find_in_folder(eval, folder, stem, out))
-            return true;
+    const char *place = os_real_path(eval->arena, eval->folder[0] != '\0' ? eval->folder : ".");
+    for (const char *name = place + strlen(place); name-- > place;) {
+        const bool begins = name == place || name[-1] == '/';
+        const size_t common = begins ? common_names(name, stem) : 0;
+        if (common == 0 || stem[common] == '\0') continue;
+        const char *folder = eval->folder;
+        for (const char *c = name + common; *c != '\0'; c++)
+            if (*c == '/') folder = os_join_path(eval->arena, folder, "..");
+        if (find_in_folder(eval, folder, stem + common + 1, out)) return true;
     }
     return false;
 }
@@ -138,7 +133,7 @@ static bool find_source(Eval *eval, Name path, Found *out)
         if (find_in_folder(eval, eval->options.import_paths[i], stem, out)) return true;
     for (size_t i = 0; i < eval->folders.count; i++)
         if (find_in_folder(eval, eval->folders.data[i], stem, out)) return true;
-    return find_in_own_package(eval, stem, out) || find_in_package_above(eval, stem, out);
+    return find_in_own_package(eval, stem, out);
 }
 
 static Object *missing_new(Eval *eval, Name path, Name module, Span at)

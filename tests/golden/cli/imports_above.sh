@@ -71,5 +71,30 @@ for from in . flat ..; do
     (cd $from && $TILEC run --device=emulator "$(realpath --relative-to=. $TMP/package/flat/kernels.py)" \
         'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a]); print(a)')
 done
+# A package that the file lies in is found by its own name, and one file is one module, by whichever of its names.
+cat >shapes/kinds.py <<'END'
+class Kind:
+    pass
+END
+cat >shapes/round/own.py <<'END'
+import warp as wp
+
+from package.flat.utils import shifted
+from package.shapes.kinds import Kind
+from package.shapes.round.wider import wide
+from ..kinds import Kind as same
+
+made = same()
+
+
+@wp.kernel
+def shift(a: wp.array(dtype=float)):
+    i = wp.tid()
+    a[i] = shifted(a[i]) + wp.static(wide) + wp.static(1000.0 if isinstance(made, Kind) else 0.0)
+END
+for from in . shapes/round ..; do
+    (cd $from && $TILEC run --device=emulator "$(realpath --relative-to=. $TMP/package/shapes/round/own.py)" \
+        'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a]); print(a)')
+done
 sed -i 's/names import/missing_names import/' shapes/round/kernels.py
 $TILEC run --device=emulator shapes/round/kernels.py 'a = arange(3, float32); wp.launch(shift, dim=3, inputs=[a])' 2>&1 | head -3
