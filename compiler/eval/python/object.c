@@ -161,18 +161,32 @@ static bool class_finish(Eval *eval, Object *class, const NodeClassDef *node)
            eval->ops->call_function(eval, method, class, &arguments) != NULL;
 }
 
-/* What the base makes of the name and of what the body bound. */
-static Object *class_derive(Eval *eval, Object *root, const Object *class, Span at)
+/* As it is now. An instance has one, which follows the attributes. */
+static Object *attributes_dict(Eval *eval, Object *object)
 {
-    const BindingVec *list = &class->as.class->attributes.list;
+    const bool is_class = object->kind == OBJECT_CLASS;
+    const Bindings *attributes =
+        is_class ? &object->as.class->attributes : &object->as.instance->attributes;
+    Object *dict = is_class ? NULL : object->as.instance->dict;
+    if (dict == NULL) dict = dict_new(eval);
+    if (!is_class) object->as.instance->dict = dict;
+    dict->as.dict.mirrored = object;
+    dict_clear(dict);
+    for (size_t i = 0; i < attributes->list.count; i++) {
+        Binding *binding = attributes->list.data[i];
+        Object *value =
+            binding->object != NULL ? eval->ops->binding_get(eval, binding, eval->at) : NULL;
+        if (value != NULL)
+            dict_set(eval, dict, object_text(eval, binding->name, strlen(binding->name)), value);
+    }
+    return dict;
+}
+
+/* What the base makes of the name and of what the body bound. */
+static Object *class_derive(Eval *eval, Object *root, Object *class, Span at)
+{
     const Name name = class->as.class->name;
-    Object *bound = dict_new(eval);
-    for (size_t i = 0; i < list->count; i++)
-        if (list->data[i]->object != NULL)
-            dict_set(eval, bound,
-                     object_text(eval, list->data[i]->name, strlen(list->data[i]->name)),
-                     list->data[i]->object);
-    Object *given[] = {root, object_text(eval, name, strlen(name)), bound};
+    Object *given[] = {root, object_text(eval, name, strlen(name)), attributes_dict(eval, class)};
     return eval->ops->call_simple(eval, special_method(eval, root, "__derive__"), 3, given, at);
 }
 
@@ -242,27 +256,6 @@ static Object *bind_found(Eval *eval, Object *self, Object *class, Object *objec
 static bool name_is(Name name, const char *text)
 {
     return strcmp(name, text) == 0;
-}
-
-/* As it is now. An instance has one, which follows the attributes. */
-static Object *attributes_dict(Eval *eval, Object *object)
-{
-    const bool is_class = object->kind == OBJECT_CLASS;
-    const Bindings *attributes =
-        is_class ? &object->as.class->attributes : &object->as.instance->attributes;
-    Object *dict = is_class ? NULL : object->as.instance->dict;
-    if (dict == NULL) dict = dict_new(eval);
-    if (!is_class) object->as.instance->dict = dict;
-    dict->as.dict.mirrored = object;
-    dict_clear(dict);
-    for (size_t i = 0; i < attributes->list.count; i++) {
-        Binding *binding = attributes->list.data[i];
-        Object *value =
-            binding->object != NULL ? eval->ops->binding_get(eval, binding, eval->at) : NULL;
-        if (value != NULL)
-            dict_set(eval, dict, object_text(eval, binding->name, strlen(binding->name)), value);
-    }
-    return dict;
 }
 
 /* What an object has by its class: `inherited` is what the class itself has under the name, or

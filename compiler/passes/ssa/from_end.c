@@ -75,15 +75,20 @@ static bool follows_from_loop(const Question *question, const Op *loop)
                                 operand(loop, end), 1);
 }
 
+/* From what stands around `region`. */
+static bool follows_within(const Question *question, const Op *around, const Region *region)
+{
+    if (around->code == OP_if)
+        return follows_from(question, operand(around, condition), region == around->regions[0],
+                            DEEPEST);
+    return around->code == OP_for && follows_from_loop(question, around);
+}
+
 static bool is_not_negative(const Question *question, const Op *op)
 {
     if (follows(question, question->zero, 0)) return true;
-    for (const Op *around; (around = op->parent->parent) != NULL; op = around)
-        if (around->code == OP_if    ? follows_from(question, operand(around, condition),
-                                                    op->parent == around->regions[0], DEEPEST)
-            : around->code == OP_for ? follows_from_loop(question, around)
-                                     : false)
-            return true;
+    for (const Region *region = op->parent; region->parent; region = region->parent->parent)
+        if (follows_within(question, region->parent, region)) return true;
     return false;
 }
 

@@ -110,5 +110,5 @@ show("equal", np.array_equal(a, a), np.array_equal(a, b), np.allclose(a, a + 1e-
 for kind in (np.float16, np.float32, np.float64, float):
     limits = np.finfo(kind)
     print(limits.bits, float(limits.eps), float(limits.max), float(limits.min), float(limits.tiny), float(limits.smallest_subnormal), limits.precision, limits.nmant)
-for kind in (np.int8, np.uint16, np.int32, np.int64, int):
+for kind in (np.int8, np.uint16, np.int32, np.int64, np.uint64, int):
     print(np.iinfo(kind).bits, np.iinfo(kind).min, np.iinfo(kind).max)
