@@ -248,7 +248,8 @@ static bool fold_within(Folding *folding, const Value *value, int64_t *out)
     enum { MOST = 3 };
     int64_t operands[MOST];
     const Op *op = value->op;
-    if (folding->known(value, folding->context, out) || value_constant(value, out)) return true;
+    if (folding->known && folding->known(value, folding->context, out)) return true;
+    if (value_constant(value, out)) return true;
     if (!op || op->operand_count > MOST || op->result_count != 1 || --folding->looks < 0 ||
         !op_has(op, ELEM))
         return false;

@@ -465,7 +465,7 @@ def _told(names, parts):
     texts = []
     for name, value in names.items():
         try:
-            texts.append(Text(repr(name), ": ", _with_attributes(name, value, text_of(value), parts)))
+            texts.append(Text(repr(name), ": ", _with_attributes(value, text_of(value), _named(name), parts)))
         except Unspeakable:
             asked = _asked_of(name, value, parts)
             if asked is not None:
@@ -499,13 +499,23 @@ def lines_of(function):
 
 def _asked_of(name, value, parts):
     """An object of the program's, of which there are words for the attributes alone that a text asks of it; None: there are none."""
-    return _attributes_of(value, lambda part: isinstance(part, ast.Name) and part.id == name, parts)
+    return _attributes_of(value, _named(name), parts)
+
+
+def _named(name):
+    """Whether a part of a text is that name."""
+    return lambda part: isinstance(part, ast.Name) and part.id == name
+
+
+def _asked_in(parts, stands_for):
+    """The attributes that are asked of what such a part stands for."""
+    return sorted({part.attr for part in parts if isinstance(part, ast.Attribute) and stands_for(part.value)})
 
 
 def _attributes_of(value, stands_for, parts):
     """Where a part of the text stands for the value: of the attributes that are asked of it, and of theirs."""
     texts = []
-    for asked in sorted({part.attr for part in parts if isinstance(part, ast.Attribute) and stands_for(part.value)}):
+    for asked in _asked_in(parts, stands_for):
         try:
             found = getattr(value, asked)
             text = text_of(found)
@@ -519,13 +529,12 @@ def _attributes_of(value, stands_for, parts):
     return Text(f"type({type(value).__name__!r}, (), {{", *texts, "})") if texts else None
 
 
-def _with_attributes(name, value, text, parts):
+def _with_attributes(value, text, stands_for, parts):
     """A function that the program gave attributes has those that a text asks of it, as far as there are words for them."""
-    if not callable(value) or isinstance(value, type) or not hasattr(value, "__dict__"):
-        return text
-    for asked in sorted({part.attr for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == name}):
+    own = vars(value) if callable(value) and not isinstance(value, type) and hasattr(value, "__dict__") else None
+    for asked in _asked_in(parts, stands_for) if own else ():
         try:
-            found = text_of(vars(value)[asked])
+            found = text_of(own[asked])
         except (KeyError, Unspeakable):
             continue
         text = Text("(setattr(", text, f", {asked!r}, ", found, "), ", text, ")[1]")

@@ -3,6 +3,7 @@
  * to read from there; a Place is taken apart by the library. Variables of the program that keep
  * their type are references to memory of their own. */
 #include "eval/staging/staging.h"
+#include "ir/fold.h"
 
 #include <string.h>
 
@@ -411,18 +412,6 @@ static bool add_value(Linear *linear, const Value *value, int64_t by, int64_t fa
            !__builtin_add_overflow(*sum, factor, sum);
 }
 
-/* Of a constant, or one as another type of integers. */
-static bool known_number(const Value *value, int64_t *out)
-{
-    const Op *op = value->op;
-    if (value_constant(value, out)) return true;
-    if (op == NULL || op->code != OP_cast || !dtype_is_integer(value->type->dtype) ||
-        !type_is_scalar(value->type) || !known_number(operand(op, a), out))
-        return false;
-    *out = dtype_wrap(value->type->dtype, *out);
-    return true;
-}
-
 /* What is left when sums are taken apart, the last ones first; false: not a number. */
 static bool take_apart(Linear *linear, int64_t *constant)
 {
@@ -432,7 +421,7 @@ static bool take_apart(Linear *linear, int64_t *constant)
         const int64_t factor = *(int64_t *)map_get(&linear->factors, value);
         const Terms terms = terms_of(value);
         if (factor == 0) continue;
-        if (known_number(value, &known)) {
+        if (fold_value(value, NULL, NULL, &known)) {
             if (__builtin_mul_overflow(known, factor, &product) ||
                 __builtin_add_overflow(*constant, product, constant))
                 return false;

@@ -1096,12 +1096,13 @@ def copy(dest, src, dest_offset=0, src_offset=0, count=0, stream=None):
 
 def _copy(dest, src, dest_offset, src_offset, count):
     _check_copy(dest, src, dest_offset, src_offset, count)
+    is_shorter = src.size < dest.size and _types.types_equal(src.dtype, dest.dtype)
     if count or dest_offset or src_offset:
         count = count or src.size - src_offset
         dest, src = dest[dest_offset : dest_offset + count], src[src_offset : src_offset + count]
-    elif src.ndim == dest.ndim == 1 and _types.types_equal(src.dtype, dest.dtype) and src.size < dest.size and not isinstance(dest, indexedarray):
+    elif is_shorter and src.ndim == dest.ndim == 1 and not isinstance(dest, indexedarray):
         dest = dest[: src.size]
-    elif _types.types_equal(src.dtype, dest.dtype) and src.size < dest.size and dest.is_contiguous and src.is_contiguous:
+    elif is_shorter and dest.is_contiguous and src.is_contiguous:
         dest, src = dest.flatten()[: src.size], src.flatten()
     elif src.shape != dest.shape and not (dest.is_contiguous and src.is_contiguous):
         raise RuntimeError(f"Incompatible array shapes: destination shape={dest.shape}, source shape={src.shape}")

@@ -69,10 +69,10 @@ class _Core(types.SimpleNamespace):
         """wp_builtin_NAME_TYPES: a function of the language; the last argument is where its result goes."""
         import warp
 
-        words = name.removeprefix("wp_builtin_").split("_")
-        known = [getattr(warp, "_".join(words[:count]), None) for count in range(len(words), 0, -1)]
-        function = next(filter(callable, known), None)
-        if not name.startswith("wp_builtin_") or function is None:
+        words = name.removeprefix("wp_builtin_").split("_") if name.startswith("wp_builtin_") else []
+        named = (getattr(warp, "_".join(words[:count]), None) for count in range(len(words), 0, -1))
+        function = next(filter(callable, named), None)
+        if function is None:
             raise AttributeError(f"the native side has no {name!r}")
 
         def called(*arguments):
