@@ -129,6 +129,20 @@ typedef struct Chain {
     uint32_t index;
 } Chain;
 
+static Object *eval_operands(Eval *eval, const void *context);
+
+/* A run-time operand, and those behind it; of booleans alone in the program of a thread. */
+static Object *stage_operands(Eval *eval, const Chain *rest, Object *operand)
+{
+    const NodeBoolOp *n = NODE_AS(BoolOp, rest->node);
+    const bool is_last = rest->index == n->values.count;
+    if (is_last && !eval->frame->is_thread_code) return operand;
+    if (is_last) return eval->ops->stage_truth(eval, operand, eval_move_to(eval, rest->node));
+    if (eval->parallel != NULL) return eval->ops->masked_operands(eval, n, operand, rest->index);
+    return eval->ops->stage_logic(eval, n->op, operand, eval_operands, rest,
+                                  eval_move_to(eval, rest->node));
+}
+
 /* Operands known now decide as in Python; what follows a run-time one is staged behind it. */
 static Object *eval_operands(Eval *eval, const void *context)
 {
@@ -137,15 +151,8 @@ static Object *eval_operands(Eval *eval, const void *context)
     for (bool truth;;) {
         Object *result = object_condition(eval, eval_expr(eval, n->values.items[rest.index++]));
         if (result == NULL) return NULL;
-        const Span at = eval_move_to(eval, rest.node);
-        const bool is_staged = object_is_staged(result);
-        if (rest.index == n->values.count) /* of booleans alone in the program of a thread */
-            return is_staged && eval->frame->is_thread_code
-                       ? eval->ops->stage_truth(eval, result, at)
-                       : result;
-        if (is_staged && eval->parallel != NULL)
-            return eval->ops->masked_operands(eval, n, result, rest.index);
-        if (is_staged) return eval->ops->stage_logic(eval, n->op, result, eval_operands, &rest, at);
+        if (object_is_staged(result)) return stage_operands(eval, &rest, result);
+        if (rest.index == n->values.count) return result;
         if (!object_truth(eval, result, &truth)) return NULL;
         if (truth != (n->op == OPERATOR_And)) return result;
     }
