@@ -149,7 +149,9 @@ static bool collect_symbols(ObjectView *view, const Section *table)
     const Section *names = section_at(view, table->header.sh_link);
     Elf64_Sym symbol;
     for (uint64_t i = 0; read_symbol(table, i, &symbol); i++) {
-        if (ELF64_ST_BIND(symbol.st_info) != STB_GLOBAL || symbol.st_shndx == SHN_UNDEF) continue;
+        if (ELF64_ST_BIND(symbol.st_info) != STB_GLOBAL || symbol.st_shndx == SHN_UNDEF ||
+            ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
+            continue;
         const char *name = section_text(names, symbol.st_name);
         if (!name) return false;
         ObjectSymbol found = {name, address_of(symbol.st_shndx, symbol.st_value), symbol.st_size};

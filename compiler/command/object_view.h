@@ -18,7 +18,8 @@ typedef struct ObjectSymbol {
     const char *name;
     uint64_t address, size;
 } ObjectSymbol;
-/* The index-th symbol that other objects see and this one defines. False past the end. */
+/* The index-th symbol of data that other objects see and this one defines: of functions there are
+ * others, whose names are the kernels' own. False past the end. */
 bool view_symbol(const ObjectView *view, size_t index, ObjectSymbol *out);
 
 /* Whether [address, address + size) is inside a section; the others: one that the file has bytes
