@@ -275,26 +275,42 @@ static Accesses accesses_of(const Kernel *kernel)
     return accesses;
 }
 
-/* As wide as the other's: no more of them but a few, of what is small. */
-static bool is_as_wide(const Kernel *kernel, const Kernel *other)
+/* As wide as those of the aligned code: a few more of them, of what is small. `general`: how many
+ * there are where nothing is assumed. */
+static bool is_as_wide(const Kernel *kernel, const Kernel *aligned, int general)
 {
-    const Accesses accesses = accesses_of(kernel), others = accesses_of(other);
-    return accesses.all <= others.all + others.all / 4 && accesses.by_tma >= others.by_tma;
+    const Accesses accesses = accesses_of(kernel), least = accesses_of(aligned);
+    const int of_all = least.all / 4, of_saved = (general - least.all) / 8;
+    return accesses.all <= least.all + (of_saved > of_all ? of_saved : of_all) &&
+           accesses.by_tma >= least.by_tma;
 }
 
 /* What assumptions have to give on all architectures. */
 typedef enum Wanted { SAME_CODE, AS_WIDE, ANY_CODE } Wanted;
 
-static bool is_wanted(Arena *arena, Kernel *kernel, const Lowered *like, size_t arch, Wanted wanted)
+/* What they have to give it of. */
+typedef struct Like {
+    const Lowered *aligned, *general; /* general: what nothing gives, for AS_WIDE; or NULL */
+    Wanted wanted;
+} Like;
+
+static bool is_wanted(Arena *arena, Kernel *kernel, const Like *like, size_t arch)
 {
-    if (wanted == AS_WIDE) return is_as_wide(kernel, like->kernels[arch]);
-    return wanted == ANY_CODE || strcmp(code_text(arena, kernel), like->texts[arch]) == 0;
+    const Kernel *general = like->general ? like->general->kernels[arch] : NULL;
+    switch (like->wanted) {
+    case ANY_CODE: return true;
+    case AS_WIDE:
+        return is_as_wide(kernel, like->aligned->kernels[arch],
+                          general ? accesses_of(general).all : 0);
+    case SAME_CODE: return strcmp(code_text(arena, kernel), like->aligned->texts[arch]) == 0;
+    }
+    return false;
 }
 
-/* Whether they give the code of `like`, or accesses as wide, or any where that has some: a trial,
+/* Whether they give the aligned code, or accesses as wide, or any where that has some: a trial,
  * which is not shown by --print-after and leaves nothing behind. */
 static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multiples,
-                       const Lowered *like, Wanted wanted)
+                       const Like *like)
 {
     const PassOptions quiet = {.verify_each = stages->passes.verify_each,
                                .reasons = stages->passes.reasons,
@@ -302,9 +318,9 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
     Arena *arena = stages->session->arena;
     bool same = true;
     for (size_t i = 0; same && i < stages->archs->count; i++) {
-        if (!like->kernels[i]) continue;
+        if (!like->aligned->kernels[i]) continue;
         Kernel *kernel = lower_copy(typed, &stages->archs->items[i], multiples, &quiet);
-        same = kernel && is_wanted(arena, kernel, like, i, wanted);
+        same = kernel && is_wanted(arena, kernel, like, i);
         if (kernel) kernel_free(kernel);
     }
     return same;
@@ -313,18 +329,20 @@ static bool gives_code(Stages *stages, const Kernel *typed, const int64_t *multi
 /* Assumes no more than what the code needs, so that more calls get it: each multiple is lowered to
  * the least that gives what is wanted, which is none, mostly, or nearly all. Trials may be refused.
  */
-static void relax_multiples(Stages *stages, const Kernel *typed, const Lowered *aligned,
-                            Wanted wanted, int64_t *multiples)
+static void relax_multiples(Stages *stages, const Kernel *typed, const Like *like,
+                            int64_t *multiples)
 {
     const DiagMute mute = diag_mute(stages->session->diags);
     for (int i = 0; i < typed->parameter_count; i++) {
         int64_t least = multiples[i];
         const bool is_pointer = typed->parameters[i].value->type->kind == TYPE_POINTER;
-        if (least == 1 || (is_pointer && wanted == AS_WIDE)) continue;
+        if (least == 1 || (is_pointer && like->wanted == AS_WIDE)) continue;
         multiples[i] = 1;
-        if (gives_code(stages, typed, multiples, aligned, wanted)) continue;
+        if (gives_code(stages, typed, multiples, like)) continue;
+        /* most calls that come to less than all of it come to none of it: no width is lost to it */
+        const Like strict = {.aligned = like->aligned, .wanted = like->wanted};
         for (multiples[i] = least / 2; multiples[i] > 1; multiples[i] /= 2) {
-            if (!gives_code(stages, typed, multiples, aligned, wanted)) break;
+            if (!gives_code(stages, typed, multiples, &strict)) break;
             least = multiples[i];
         }
         multiples[i] = least;
@@ -399,12 +417,13 @@ static bool start_between(Stages *stages, const Kernel *typed, const Lowered *ge
     bool gains = false;
     for (size_t i = 0; i < count; i++)
         gains |= general->kernels[i] && aligned->kernels[i] &&
-                 !is_as_wide(general->kernels[i], aligned->kernels[i]);
+                 !is_as_wide(general->kernels[i], aligned->kernels[i], 0);
     if (!gains || !assumes_integers(typed, multiples)) return true;
     int64_t *fewer = variant_multiples(arena, typed);
     for (int i = 0; i < typed->parameter_count; i++)
         if (typed->parameters[i].value->type->kind == TYPE_SCALAR) fewer[i] = multiples[i];
-    relax_multiples(stages, typed, aligned, AS_WIDE, fewer);
+    const Like as_wide = {.aligned = aligned, .general = general, .wanted = AS_WIDE};
+    relax_multiples(stages, typed, &as_wide, fewer);
     bool assumes_less = false;
     for (int i = 0; i < typed->parameter_count; i++) assumes_less |= fewer[i] < multiples[i];
     if (!assumes_less) return true;
@@ -425,13 +444,14 @@ static bool start_both(Stages *stages, const Kernel *typed, const Lowered *gener
     const int64_t *of_elements = element_multiples(stages->session->arena, typed);
     const bool late = stages->jobs >= 2 * count,
                aligned_first = size_of(aligned, count) > size_of(general, count);
+    const Like same = {.aligned = aligned, .wanted = SAME_CODE};
     bool fine = true;
-    if (!late) relax_multiples(stages, typed, aligned, SAME_CODE, multiples);
+    if (!late) relax_multiples(stages, typed, &same, multiples);
     for (int i = 0; i < 2 && fine; i++)
         fine = (i == 0) == aligned_first
                    ? add_variant(stages, typed, aligned, multiples, multiples, &out[0])
                    : add_variant(stages, typed, general, NULL, of_elements, &out[1]);
-    if (late) relax_multiples(stages, typed, aligned, SAME_CODE, multiples);
+    if (late) relax_multiples(stages, typed, &same, multiples);
     return fine && start_between(stages, typed, general, aligned, multiples, images);
 }
 
@@ -452,13 +472,15 @@ static bool start_aligned(Stages *stages, const Kernel *typed, int64_t *multiple
     Lowered aligned, least;
     int64_t *needed = joined_multiples(arena, typed, multiples, NULL);
     if (!lower_all(stages, typed, multiples, &aligned)) return false;
-    relax_multiples(stages, typed, &aligned, ANY_CODE, needed);
+    const Like any = {.aligned = &aligned, .wanted = ANY_CODE};
+    relax_multiples(stages, typed, &any, needed);
     if (!lower_all(stages, typed, needed, &least)) return false;
     const bool both =
         !stages->wish.general_only && !same_code(&least, &aligned, stages->archs->count);
     if (both) {
         make_mutants(stages, &aligned);
-        relax_multiples(stages, typed, &aligned, SAME_CODE, multiples);
+        const Like same = {.aligned = &aligned, .wanted = SAME_CODE};
+        relax_multiples(stages, typed, &same, multiples);
         if (!add_variant(stages, typed, &aligned, multiples, multiples, &out->variants[0]))
             return false;
     }
