@@ -382,10 +382,8 @@ Object *dtype_attribute_max(Eval *eval, const Bound *bound)
 {
     DType dtype = bound->values[0]->as.dtype;
     if (dtype_is_float(dtype)) return object_float(eval, largest(dtype));
-    int bits = dtype_bits(dtype) - dtype_is_signed(dtype);
-    if (bits == 64)
-        return FAIL(eval, wide_integer, bound->at, "the largest uint64", " with a sign");
-    return object_int(eval, (int64_t)(((uint64_t)1 << bits) - 1));
+    const int bits = dtype_bits(dtype) - dtype_is_signed(dtype);
+    return object_of_wide(eval, ((Wide)1 << bits) - 1);
 }
 
 Object *dtype_attribute_min(Eval *eval, const Bound *bound)

@@ -352,8 +352,8 @@ Object *operate_binary(Eval *eval, Operator op, Object *left, Object *right, Spa
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)
         return host_binary(eval, operator_text(op), left, right, at);
     bool staged = object_is_staged(left) || object_is_staged(right);
-    if (staged && (object_is_staged(left) || object_is_number(left)) &&
-        (object_is_staged(right) || object_is_number(right)))
+    if (staged && (object_is_staged(left) || object_is_real(left)) &&
+        (object_is_staged(right) || object_is_real(right)))
         return eval->ops->stage_binary(eval, op, left, right, at);
     if (left->kind == OBJECT_MISSING || right->kind == OBJECT_MISSING)
         return eval->ops->missing_needed(eval, left->kind == OBJECT_MISSING ? left : right, NULL,
@@ -511,8 +511,8 @@ static Object *compare(Eval *eval, Operator op, Object *left, Object *right, Spa
         Object *same = operate_classes(eval, OPERATOR_Eq, left, right, at, &found);
         if (found) return same != NULL ? operate_not(eval, same, at) : NULL;
     }
-    bool numeric = (object_is_staged(left) || object_is_number(left)) &&
-                   (object_is_staged(right) || object_is_number(right));
+    bool numeric = (object_is_staged(left) || object_is_real(left)) &&
+                   (object_is_staged(right) || object_is_real(right));
     if (numeric && (object_is_staged(left) || object_is_staged(right)))
         return eval->ops->stage_compare(eval, op, left, right, at);
     if (left->kind == OBJECT_ARRAY || right->kind == OBJECT_ARRAY)

@@ -44,6 +44,10 @@ Value *stage_operand(Eval *eval, Object *object, Span at)
     object = instance_number(eval, object);
     if (object == NULL) return NULL;
     if (object_is_number(object)) return stage_literal(eval, object, number_dtype(object), at);
+    if (object->kind == OBJECT_WIDE) {
+        object = wide_of_dtype(eval, object, DTYPE_u64, false, at);
+        return object ? build_const(&eval->builder, DTYPE_u64, object->as.integer) : NULL;
+    }
     if (!eval->ops->extent_is_known(eval, object, at)) return NULL;
     return FAIL(eval, expected_kind, at, "the operand", "a number or a run-time value",
                 object_kind_name(object));
@@ -211,12 +215,19 @@ Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
     return stage_literal(eval, object, dtype, at);
 }
 
+/* Whether the other side does not say what it is. */
+static bool has_type(const Object *object)
+{
+    return object_is_staged(object) || object->kind == OBJECT_WIDE;
+}
+
 static bool pair_values(Eval *eval, PairStyle style, Object *left, Object *right, Span at,
                         Value **a, Value **b)
 {
     if (!stage_ready(eval, at)) return false;
-    *a = object_is_staged(left) ? stage_value(eval, left) : NULL;
-    *b = object_is_staged(right) ? stage_value(eval, right) : NULL;
+    *a = has_type(left) ? stage_operand(eval, left, at) : NULL;
+    *b = has_type(right) ? stage_operand(eval, right, at) : NULL;
+    if ((has_type(left) && !*a) || (has_type(right) && !*b)) return false;
     bool good = (*a != NULL ? is_arithmetic((*a)->type) : object_is_number(left)) &&
                 (*b != NULL ? is_arithmetic((*b)->type) : object_is_number(right));
     if (!good || (*a == NULL && *b == NULL)) {
