@@ -611,10 +611,9 @@ static const char *offered_by(Eval *eval, const Unit *unit, const Node *node, Na
 {
     if (node->kind == NODE_ImportFrom) {
         const Name path = absolute_name(eval, unit, NODE_AS(ImportFrom, node));
-        if (path == NULL || path[0] == '\0') return NULL;
-        return module_offers(eval, path, name, at)
+        return path != NULL && path[0] != '\0' && module_offers(eval, path, name, at)
                    ? arena_printf(eval->arena, "from %s import %s", path, name)
-                   : offered_beside(eval, path, name, at);
+                   : NULL;
     }
     if (node->kind != NODE_Import) return NULL;
     const Nodes names = NODE_AS(Import, node)->names;
@@ -623,10 +622,23 @@ static const char *offered_by(Eval *eval, const Unit *unit, const Node *node, Na
         if (module_offers(eval, alias->name, name, at))
             return arena_printf(eval->arena, "%s.%s",
                                 alias->asname != NULL ? alias->asname : alias->name, name);
-        const char *beside = offered_beside(eval, alias->name, name, at);
-        if (beside != NULL) return beside;
     }
     return NULL;
+}
+
+/* By a module beside those that such a statement imports. */
+static const char *offered_near(Eval *eval, const Unit *unit, const Node *node, Name name, Span at)
+{
+    const char *found = NULL;
+    if (node->kind == NODE_ImportFrom) {
+        const Name path = absolute_name(eval, unit, NODE_AS(ImportFrom, node));
+        return path != NULL && path[0] != '\0' ? offered_beside(eval, path, name, at) : NULL;
+    }
+    if (node->kind != NODE_Import) return NULL;
+    const Nodes names = NODE_AS(Import, node)->names;
+    for (uint32_t i = 0; found == NULL && i < names.count; i++)
+        found = offered_beside(eval, NODE_AS(alias, names.items[i])->name, name, at);
+    return found;
 }
 
 /* A name by which programs import a module. */
@@ -653,6 +665,8 @@ bool hint_import(Eval *eval, const Unit *unit, Name name, Span at)
             found = offered_by(eval, unit, body.items[i], name, at);
     for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
         found = offered_by(eval, unit, body.items[i], name, at);
+    for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
+        found = offered_near(eval, unit, body.items[i], name, at);
     eval->quiet--;
     if (import == NULL) import = found;
     if (import == NULL) return false;
