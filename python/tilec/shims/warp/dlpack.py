@@ -20,16 +20,26 @@ _UNUSED, _USED = b"dltensor", b"used_dltensor"
 _lent = {}  # by the address of what is told of each: what it keeps
 
 
-@_Deleter
-def _return(address):
-    _lent.pop(address, None)
+# What they use are values of their own: other libraries call them when modules are gone, too.
+def _return(address, lent=_lent):
+    lent.pop(address, None)
 
 
-@_Destructor
-def _drop(capsule):
+def _drop(capsule, lent=_lent, has_name=_has_name, pointer=_pointer, unused=_UNUSED):
     """A capsule that nobody took."""
-    if _has_name(capsule, _UNUSED):
-        _lent.pop(_pointer(capsule, _UNUSED), None)
+    if has_name(capsule, unused):
+        lent.pop(pointer(capsule, unused), None)
+
+
+def _kept_for_good(function, kind):
+    """As a C function, which the collection at the interpreter's end leaves alone: memory that is collected then is given back by it."""
+    made = kind(function)
+    for one in (made, function):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(one))
+    return made
+
+
+_return, _drop = _kept_for_good(_return, _Deleter), _kept_for_good(_drop, _Destructor)
 
 
 def to_dlpack(array):
