@@ -23,6 +23,13 @@ def numbers_of(row):
     return dict(argument for argument in row["args"] if is_number(argument))
 
 
+def elements_of(name, value):
+    """The numbers of C's function that an argument is: a vector is one of each of its elements."""
+    if isinstance(value, tuple):
+        return {f"{name}_{i}": element for i, element in enumerate(value)}
+    return {name: value}
+
+
 def gradient_name(name):
     return name + "_grad"
 
@@ -148,11 +155,11 @@ class Tilus:
 
 # ---- Warp ----
 
-def warp_array(tensor, kind):
-    import torch
+def warp_array(module, tensor, kind):
+    """Of elements of a type of the example's file or, where it has none of this name, of Warp."""
     import warp as wp
-    kinds = {torch.float16: wp.float16, torch.float32: wp.float32, torch.float64: wp.float64, torch.int32: wp.int32}
-    return wp.from_torch(tensor, dtype=getattr(wp, kind) if kind else kinds[tensor.dtype])
+    name = kind or str(tensor.dtype).removeprefix("torch.")
+    return wp.from_torch(tensor, dtype=vars(module).get(name) or getattr(wp, name))
 
 
 class Warp:
@@ -169,7 +176,8 @@ class Warp:
     def numbers(row):
         extents = [*row["dims"], row["block_dim"]]  # where a kernel asks for its threads' numbers, these are the last dimension
         launch = {f"dim_{i}": extent for i, extent in enumerate(extents)}
-        return {**numbers_of(row), **launch, "block_dim": row["block_dim"], "tiled": int(row.get("tiled", True))}
+        numbers = {key: number for name, value in numbers_of(row).items() for key, number in elements_of(name, value).items()}
+        return {**numbers, **launch, "block_dim": row["block_dim"], "tiled": int(row.get("tiled", True))}
 
     @staticmethod
     def compile(module, row, tensors):
@@ -195,7 +203,7 @@ class Warp:
         wp.init()  # taken for granted by stream_from_torch
         begin = time.time()
         kernel = eval(row["call"], dict(vars(module)))
-        arrays = {argument[0]: warp_array(t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))}
+        arrays = {argument[0]: warp_array(module, t, argument[4] if len(argument) > 4 else None) for t, argument in zip(tensors, tensors_of(row))}
         inputs, backward = Warp.inputs(row, arrays)
         launch = wp.launch_tiled if row.get("tiled", True) else wp.launch
         streams = {}  # of Warp, by torch's

@@ -10,8 +10,9 @@ PLAN is a Python file with a list `rows`, each a dict:
     name, file          of the row; of the example, in TREE
     system              whose it is: tilelang (where nothing is said), tilus or warp
     call                what makes the kernel, in the file's scope (example_systems.py)
-    args                its arguments in order: tensors (name, shape, dtype, kind), and numbers (name, value); kind says how one is made ("out": a
-                        result; "zero": one that is added to; "sums": one whose elements may lie in another order)
+    args                its arguments in order: tensors (name, shape, dtype, kind), and numbers (name, value), of a vector a
+                        tuple; kind says how one is made ("out": a result; "zero": one that is added to; "sums": one whose elements may
+                        lie in another order)
     results, out_idx    how many tensors at the end the origin's kernel makes itself, or which one
     tolerance           relative error (Frobenius) up to which results agree (1e-2)
     grad                if true, the kernel's gradient is measured: the gradients of its tensors of floats stand behind its arguments
