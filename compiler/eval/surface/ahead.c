@@ -61,9 +61,17 @@ static bool is_same(const Object *a, const Object *b)
            a->as.ir.var == b->as.ir.var;
 }
 
-/* said_of(x, method, keyword): what a call of the method in the text around says of x, which the
- * call's first argument names. */
-Object *core_said_of(Eval *eval, const Bound *bound)
+static bool has_value(const Object *object, const Value *value)
+{
+    if (object == NULL || !object_is_staged(object)) return false;
+    const Value *var = object->as.ir.var;
+    return object->as.ir.value == value ||
+           (var != NULL && value->op != NULL && value->op->code == OP_var_get &&
+            value->op->operands[0] == var);
+}
+
+/* What is said of the object, or else of the value; NULL: nothing. */
+static Object *said_here(Eval *eval, const Bound *bound, const Object *object, const Value *value)
 {
     const Name keyword = name_of(eval, bound->values[2]);
     for (Frame *frame = eval->frame; frame != NULL; frame = frame->caller) {
@@ -72,10 +80,56 @@ Object *core_said_of(Eval *eval, const Bound *bound)
         node_visit_children(frame->function->node, find_sayings, &sayings);
         for (size_t i = 0; i < sayings.calls.count; i++) {
             const NodeCall *call = sayings.calls.data[i];
-            if (!is_same(value_in(eval, frame, call->args.items[0]), bound->values[0])) continue;
+            const Object *named = value_in(eval, frame, call->args.items[0]);
+            if (object ? !is_same(named, object) : !has_value(named, value)) continue;
             Object *said = value_in(eval, frame, value_given(call, keyword));
             if (said != NULL) return said;
         }
     }
-    return eval->none;
+    return NULL;
+}
+
+/* The only value that a variable gets; NULL: it gets several. */
+static const Value *only_value(const Value *var)
+{
+    const Op *made = var->op;
+    const Value *only = made != NULL && made->operand_count > 0 ? made->operands[0] : NULL;
+    for (const OpUse *use = var->uses; use != NULL; use = use->next) {
+        if (use->op->code != OP_var_set) continue;
+        if (only != NULL) return NULL;
+        only = use->op->operands[1];
+    }
+    return only;
+}
+
+/* What is said of the first of the values that this one is computed of, element by element. */
+static Object *said_of_sources(Eval *eval, const Bound *bound, const Value *value)
+{
+    const Op *op = value->op;
+    Object *said = NULL;
+    if (op != NULL && op->code == OP_var_get) {
+        const Value *only = only_value(op->operands[0]);
+        return only != NULL ? said_of_sources(eval, bound, only) : NULL;
+    }
+    for (int i = 0; op && op_has(op, ELEMENTWISE) && !said && i < op->operand_count; i++) {
+        const Value *operand = op->operands[i];
+        if (!type_is_tile(operand->type)) continue;
+        said = said_here(eval, bound, NULL, operand);
+        if (said == NULL) said = said_of_sources(eval, bound, operand);
+    }
+    return said;
+}
+
+/* said_of(x, method, keyword): what a call of the method in the text around says of x, which the
+ * call's first argument names, or of what x is computed of, element by element. */
+Object *core_said_of(Eval *eval, const Bound *bound)
+{
+    const Object *object = bound->values[0];
+    Object *said = said_here(eval, bound, object, NULL);
+    if (said == NULL && object_is_staged(object)) {
+        const Value *only =
+            object->as.ir.value ? object->as.ir.value : only_value(object->as.ir.var);
+        if (only != NULL) said = said_of_sources(eval, bound, only);
+    }
+    return said != NULL ? said : eval->none;
 }
