@@ -54,3 +54,30 @@ wp.launch(numbers, dim=1, inputs=[2, reals, wholes])
 print(reals.numpy()[0] == 1.0 / 3.0 * (1.0 / 3.0), wholes.numpy()[0])
 END
 python3 -m tilec run typed.py
+
+# A vector or matrix is what the program computed, by numpy's functions, too, which no kernel's compiler has.
+cat >computed.py <<'END'
+import numpy as np
+import warp as wp
+
+TABLE = np.stack([np.ones(3), np.linspace(0.0, 1.0, 3), np.cos(np.arange(3.0))])
+M = wp.constant(wp.types.matrix(shape=(3, 3), dtype=float)(np.linalg.inv(TABLE).flatten().tolist()))
+V = wp.vec3(*np.linspace(1.0, 2.0, 3))
+
+
+@wp.func
+def row(i: int):
+    return wp.dot(wp.vec3(M[i, 0], M[i, 1], M[i, 2]), V)
+
+
+@wp.kernel
+def numbers(y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = row(i)
+
+
+y = wp.zeros(3, dtype=float)
+wp.launch(numbers, dim=3, inputs=[y])
+print(np.allclose(y.numpy(), np.linalg.inv(TABLE) @ np.linspace(1.0, 2.0, 3), rtol=1e-5))
+END
+python3 -m tilec run computed.py

@@ -310,6 +310,8 @@ class _Numbers(ctypes.Array, metaclass=_Composite):
             raise RuntimeError("NULL pointer exception")
         return cls.from_buffer_copy((ctypes.c_char * ctypes.sizeof(cls)).from_address(ptr))
 
+    __tile_plain__ = True  # a name of a program's that it is bound to means it in kernels, however it was computed
+
     def __tile_text__(self):
         flat = [item.item() if hasattr(item, "item") else item for item in self.data.reshape(-1)]
         return _session.call_text(_Text(type(self).__tile_remote__()), flat, {})
