@@ -157,10 +157,10 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
 
 /* What leaves too few registers for the rest is left out, one after the other: reads long before
  * their use, blocks of two, a single warp of producers, for a warpgroup that gives its registers
- * away, sums of two iterations, products in flight, producers, what is loaded ahead, and at last
- * wgmma, as mma.sync takes its operands and sums in smaller pieces. A few registers that spill cost
- * less than producers gain. Numbers that are kept for later uses are what costs least, so that they
- * are left out alone, and behind most of the others once more. */
+ * away, reads in front of barriers, sums of two iterations, products in flight, producers, what is
+ * loaded ahead, and at last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few
+ * registers that spill cost less than producers gain. Numbers that are kept for later uses are what
+ * costs least, so that they are left out alone, and behind most of the others once more. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
@@ -172,6 +172,7 @@ static bool finish_image(Stages *stages, const StartedImage *started)
                     {MAY_READ_EARLY, 0, COST_SPILLS_OF_MEMORY, false},
                     {MAY_MERGE, 0, 0, false},
                     {MAY_ADD_WARP, 0, 0, false},
+                    {MAY_READ_FIRST, 0, COST_SPILLS_OF_MEMORY, false},
                     {MAY_OVERLAP, 0, 0, false},
                     {MAY_FLY, COST_PLAN_SPILLS, 0, false},
                     {MAY_PLAN, COST_PLAN_SPILLS, 0, false},
@@ -212,7 +213,8 @@ static bool start_image(Stages *stages, Kernel *kernel, StartedImage started)
     times_add(stages->session->times, "LLVM", start);
     started.uses = kernel->uses | (region_has(kernel->host, OP_wgmma) ? HAS_WGMMA : 0);
     /* ptxas takes too long for such an image to be asked again for the sake of a few numbers */
-    if (started.image->asked_once) started.uses &= ~(unsigned)(MAY_READ_EARLY | MAY_SHARE);
+    if (started.image->asked_once)
+        started.uses &= ~(unsigned)(MAY_READ_EARLY | MAY_READ_FIRST | MAY_SHARE);
     vec_push(stages->session->arena, &stages->started, started);
     return fine;
 }

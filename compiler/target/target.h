@@ -52,6 +52,7 @@ typedef enum TargetFeature {
     MAY_MERGE = 1 << 25,      /* blocks of products with their neighbours */
     MAY_HOLD = 1 << 20,       /* what loops of products copy, ahead in registers */
     MAY_READ_EARLY = 1 << 21, /* memory, long before what is read is used */
+    MAY_READ_FIRST = 1 << 26, /* memory that stays as it is, before the barriers in between */
     MAY_SHARE = 1 << 22,      /* an index or a condition by uses that are far from each other */
     MAY_ADD_WARP = 1 << 23,   /* one of producers, which gives no registers to the consumers */
 } TargetFeature;

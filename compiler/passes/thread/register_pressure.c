@@ -17,6 +17,7 @@
 
 typedef struct Seat {
     int number, last; /* of an op of the region, and of the last op there that uses its results */
+    int *lasts;       /* of each result, where they are counted one by one */
     bool placed, looked;
 } Seat;
 
@@ -35,6 +36,7 @@ typedef struct PressureSchedule {
     int registers; /* of a thread of the launch */
     bool far;      /* more ops move */
     bool in_turn;  /* but none that warps compute together */
+    bool late;     /* what is read of memory that stays as it is does so behind barriers, too */
     int at_once;   /* so many words are read before they are used */
     OpVec stack;
     VEC(PlaceRead) places;
@@ -111,7 +113,11 @@ static void note_uses(Op *op, void *context)
     const PressureSchedule *schedule = context;
     for (int i = 0; i < op->operand_count; i++) {
         const Value *value = op->operands[i];
-        if (is_here(schedule, value)) seat_of(value->op)->last = schedule->number;
+        if (is_here(schedule, value)) {
+            seat_of(value->op)->last = schedule->number;
+            if (schedule->late)
+                seat_of(value->op)->lasts[value - value->op->results] = schedule->number;
+        }
         if (schedule->carried && !value->op && value->region == schedule->region)
             schedule->carried[value->index] = schedule->number;
     }
@@ -140,30 +146,55 @@ static bool has_words(const Region *region, int most)
     return words > most;
 }
 
-/* With what is carried: results have the registers of operands that the op is the last to use, as
- * sums of products do. */
+/* Of the op's results that are used later; they end all together. */
+static int words_at_once(const Op *op, int number, int *ends)
+{
+    const int last = seat_of(op)->last, own = last > number ? words_of(op) : 0;
+    ends[last] += own;
+    return own;
+}
+
+/* Each ends where it was used last. */
+static int words_by_result(const Op *op, int number, int *ends)
+{
+    int all = 0;
+    for (int i = 0; op->code != OP_const && i < op->result_count; i++) {
+        const int last = seat_of(op)->lasts[i],
+                  own = last > number ? words_of_value(&op->results[i]) : 0;
+        ends[last] += own;
+        all += own;
+    }
+    return all;
+}
+
+/* With what is carried, and where reads are late: results have the registers of operands that the
+ * op is the last to use, as sums of products do. */
 static int most_words(PressureSchedule *schedule)
 {
     int count = 0, most = 0, words = 0;
     for (Op *op = schedule->region->first; op; op = op_next(op)) {
         Seat *seat = arena_new_array(schedule->arena, Seat, 1);
         op->scratch = seat;
+        if (schedule->late)
+            seat->lasts = arena_new_array(schedule->arena, int, op->result_count + 1);
         schedule->number = seat->number = count++;
         op_visit(op, note_uses, schedule);
     }
     int *ends = arena_new_array(schedule->arena, int, count + 1);
     int number = 0;
+    const bool in_place = schedule->carried || schedule->late;
     for (int i = 0; schedule->carried && i < schedule->region->argument_count; i++) {
         words += words_of_value(schedule->region->arguments[i]);
         ends[schedule->carried[i]] += words_of_value(schedule->region->arguments[i]);
     }
     for (Op *op = schedule->region->first; op; op = op->next, number++) {
-        const int last = seat_of(op)->last, own = last > number ? words_of(op) : 0;
-        ends[last] += own;
-        words += own;
-        if (!schedule->carried) most = words > most ? words : most;
+        if (schedule->late)
+            words += words_by_result(op, number, ends);
+        else
+            words += words_at_once(op, number, ends);
+        if (!in_place) most = words > most ? words : most;
         words -= ends[number];
-        if (schedule->carried) most = words > most ? words : most;
+        if (in_place) most = words > most ? words : most;
     }
     return most;
 }
@@ -249,9 +280,17 @@ static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at
     return i;
 }
 
+/* Memory that the kernel does not write is the same behind all barriers. */
+static bool is_steady(Kernel *kernel, const Value *pointer)
+{
+    const Parameter *parameter = pointer_parameter(kernel, pointer);
+    return pointer->type->space == SPACE_GLOBAL && parameter && !parameter->is_written;
+}
+
 static void note_read(PressureSchedule *schedule, Op *read)
 {
     const Value *pointer = operand(read, pointer);
+    if (schedule->late && is_steady(read->parent->kernel, pointer)) return;
     const Op *tile = tile_of(pointer);
     PlaceRead *from = NULL;
     vec_each (known, &schedule->places)
@@ -365,13 +404,31 @@ static void order_steps(PressureSchedule *schedule)
     schedule->far = schedule->in_turn = false;
 }
 
+/* What many sums are computed with behind a loop, before they are stored some at a time, is read
+ * with those that it is for: the sums themselves nearly fill a thread's registers. */
+static void order_late(PressureSchedule *schedule)
+{
+    schedule->in_turn = schedule->late = true;
+    const int less = most_words(schedule) * COST_PRESSURE_PERCENT / 100;
+    order_reads(schedule, (int)lesser_of(less, schedule->registers - COST_PRESSURE_SPARE));
+    schedule->far = schedule->in_turn = schedule->late = false;
+}
+
+static bool reads_steady(const Region *region)
+{
+    for (Op *op = region->first; op; op = op_next(op))
+        if (reads_memory(op) && is_steady(op->parent->kernel, operand(op, pointer))) return true;
+    return false;
+}
+
 static void order_words(Kernel *kernel, PressureSchedule *schedule, const Target *target)
 {
     int words = most_words(schedule);
     if (words <= COST_PRESSURE_REGISTERS) return;
     if (words > schedule->registers) {
-        kernel->uses |= MAY_READ_EARLY;
+        kernel->uses |= MAY_READ_EARLY | (reads_steady(schedule->region) ? MAY_READ_FIRST : 0);
         if (!target_has(target, MAY_READ_EARLY)) order_steps(schedule);
+        if (!target_has(target, MAY_READ_FIRST)) order_late(schedule);
         words = most_words(schedule);
     }
     change_order(schedule, words - 1);
