@@ -215,7 +215,7 @@ Value *pair_side(Eval *eval, Object *object, Value *value, DType dtype, Span at)
     return stage_literal(eval, object, dtype, at);
 }
 
-/* Whether the other side does not say what it is. */
+/* Whether it has a type of its own: a number takes that of the other side. */
 static bool has_type(const Object *object)
 {
     return object_is_staged(object) || object->kind == OBJECT_WIDE;
