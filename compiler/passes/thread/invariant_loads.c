@@ -1,0 +1,92 @@
+/* invariant_loads.c: what each iteration of a loop loads from the same place is loaded in front of
+ * it.
+ *
+ *     for k: sum += f(x[i], y[k])            a = x[i]; for k: sum += f(a, y[k])
+ *
+ * is how a thread's own element is written in a loop. LLVM does not take such loads out, as those
+ * with a predicate are instructions that it does not know. A loop that may have no iterations loads
+ * where it has some. Nothing may be written meanwhile: the loop, and what is in it, computes and
+ * loads, and stores to the thread's own arrays alone. What is loaded in some iterations stays where
+ * it is. */
+#include "ir/op_vec.h"
+#include "ir/rebuild.h"
+#include "passes/analysis/context.h"
+#include "passes/analysis/loop.h"
+#include "target/cost.h"
+
+typedef struct Invariant {
+    Arena *arena;
+    OpVec loops;   /* the inner ones first */
+    int registers; /* of a thread, that loads may still take */
+} Invariant;
+
+static bool is_global_load(const Op *op)
+{
+    return op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
+}
+
+/* It may write what others read, or wait for them, or this is not known. */
+static bool is_unplain(const Op *op, const void *context)
+{
+    (void)context;
+    if (op->code == OP_for || op->code == OP_if || op->code == OP_ld || op->code == OP_local_base)
+        return false;
+    if (op->code == OP_st) return operand(op, pointer)->type->space != SPACE_LOCAL;
+    return op->region_count > 0 || op_has(op, COOP) || !op_has(op, PURE | TERM);
+}
+
+static bool may_precede(const Op *load, const Op *loop)
+{
+    for (int i = 0; i < load->operand_count; i++)
+        if (!value_may_precede(load->operands[i], loop)) return false;
+    return true;
+}
+
+static void move_out(Op *load, Op *loop)
+{
+    if (loop_runs(loop)) {
+        value_move_before(load->results, loop);
+        return;
+    }
+    for (int i = 0; i < load->operand_count; i++) value_move_before(load->operands[i], loop);
+    Builder at = builder_before(loop);
+    at.span = load->span;
+    Value *own = operand_given(load, predicate);
+    Value *some = build_cmp(&at, "lt", operand(loop, begin), operand(loop, end));
+    Value *operands[] = {operand(load, pointer), own ? build2(&at, OP_and, own, some) : some};
+    Op *masked = build_op(&at, OP_ld, 2, operands, 1, &load->results[0].type);
+    if (op_attr(load, ATTR_align)) op_set_int(masked, ATTR_align, op_int(load, ATTR_align, 0));
+    value_replace(load->results, masked->results);
+    op_erase(load);
+}
+
+static void take_loop(Op *op, void *context)
+{
+    Invariant *invariant = context;
+    if (op->code == OP_for) vec_push(invariant->arena, &invariant->loops, op);
+}
+
+static void hoist_of_loop(Invariant *invariant, Op *loop)
+{
+    if (op_find_within(loop, is_unplain, NULL)) return;
+    for (Op *op = loop->regions[0]->first, *next; op; op = next) {
+        next = op->next;
+        if (!is_global_load(op) || !may_precede(op, loop)) continue;
+        const int registers = type_words(op->results[0].type);
+        if (registers > invariant->registers) continue;
+        invariant->registers -= registers;
+        move_out(op, loop);
+    }
+}
+
+bool pass_invariant_loads(Kernel *kernel, PassContext *context)
+{
+    (void)context;
+    kernel_each_launch (op, kernel) {
+        Invariant invariant = {.arena = kernel->arena, .registers = COST_INVARIANT_REGISTERS};
+        region_visit_inner_first(launch_region(op), take_loop, &invariant);
+        for (size_t i = 0; i < invariant.loops.count; i++)
+            hoist_of_loop(&invariant, invariant.loops.data[i]);
+    }
+    return true;
+}
