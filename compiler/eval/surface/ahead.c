@@ -67,7 +67,7 @@ static bool has_value(const Object *object, const Value *value)
     const Value *var = object->as.ir.var;
     return object->as.ir.value == value ||
            (var != NULL && value->op != NULL && value->op->code == OP_var_get &&
-            value->op->operands[0] == var);
+            operand(value->op, variable) == var);
 }
 
 /* What is said of the object, or else of the value; NULL: nothing. */
@@ -93,11 +93,11 @@ static Object *said_here(Eval *eval, const Bound *bound, const Object *object, c
 static const Value *only_value(const Value *var)
 {
     const Op *made = var->op;
-    const Value *only = made != NULL && made->operand_count > 0 ? made->operands[0] : NULL;
+    const Value *only = made != NULL ? operand_given(made, init) : NULL;
     for (const OpUse *use = var->uses; use != NULL; use = use->next) {
         if (use->op->code != OP_var_set) continue;
         if (only != NULL) return NULL;
-        only = use->op->operands[1];
+        only = operand(use->op, value);
     }
     return only;
 }
@@ -108,7 +108,7 @@ static Object *said_of_sources(Eval *eval, const Bound *bound, const Value *valu
     const Op *op = value->op;
     Object *said = NULL;
     if (op != NULL && op->code == OP_var_get) {
-        const Value *only = only_value(op->operands[0]);
+        const Value *only = only_value(operand(op, variable));
         return only != NULL ? said_of_sources(eval, bound, only) : NULL;
     }
     for (int i = 0; op && op_has(op, ELEMENTWISE) && !said && i < op->operand_count; i++) {
