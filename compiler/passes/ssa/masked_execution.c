@@ -91,7 +91,7 @@ static void collect(Masking *masking, const Region *region)
 /* ---- under the condition ---- */
 
 /* Where it is not done its results are zero. */
-static void guard(Masking *masking, Op *op, Value *condition)
+static Op *guard(Masking *masking, Op *op, Value *condition)
 {
     const int count = op->result_count;
     const Type **types = arena_new_array(masking->arena, const Type *, count + 1);
@@ -111,6 +111,20 @@ static void guard(Masking *masking, Op *op, Value *condition)
     }
     op_move_before(op, build_op(&inside, OP_yield, count, done, 0, NULL));
     build_op(&outside, OP_yield, count, none, 0, NULL);
+    return when;
+}
+
+/* What gives nothing, right behind another such one but for what is computed between them, is done
+ * with it, so that writes of neighbours become one. */
+static bool join(Op *when, Op *op)
+{
+    if (when == NULL || when->result_count || op->result_count || when->parent != op->parent)
+        return false;
+    for (const Op *between = when->next; between != op; between = between->next)
+        if (between == NULL || !op_has(between, PURE) || op_has(between, COOP)) return false;
+    while (when->next != op) op_move_before(when->next, when);
+    op_move_before(op, region_terminator(when->regions[0]));
+    return true;
 }
 
 /* What stands within another one is part of that once it is gone. */
@@ -125,8 +139,11 @@ static void take_apart(Op *op, void *context)
     masking->own = (OpVec){0};
     masking->agreement = analysis_uniformity(masking->context);
     collect(masking, op->regions[0]);
-    for (size_t i = 0; i < masking->own.count; i++)
-        guard(masking, masking->own.data[i], operand(op, condition));
+    Op *when = NULL;
+    for (size_t i = 0; i < masking->own.count; i++) {
+        Op *own = masking->own.data[i];
+        if (!join(when, own)) when = guard(masking, own, operand(op, condition));
+    }
     op_dissolve(op, op->regions[0]);
     analysis_invalidate(masking->context);
 }
