@@ -23,9 +23,7 @@ static bool may_be_between(const Op *op)
 
 static Value *mask_of(const Op *read)
 {
-    return read->code == OP_gather && op_int(read, ATTR_masked, 0)
-               ? read->operands[read->operand_count - 1]
-               : NULL;
+    return read->code == OP_gather ? scattered_mask(read) : NULL;
 }
 
 static int places(const Op *read)
@@ -51,8 +49,7 @@ static bool implies(const Value *mask, const Value *other, int depth)
     if (!other || mask == other) return true;
     const Op *op = mask ? mask->op : NULL;
     return op && op->code == OP_and && depth < MOST_CONDITIONS &&
-           (implies(op->operands[0], other, depth + 1) ||
-            implies(op->operands[1], other, depth + 1));
+           (implies(operand(op, a), other, depth + 1) || implies(operand(op, b), other, depth + 1));
 }
 
 /* Nobody asks for elements where the mask does not hold. */
