@@ -126,7 +126,7 @@ static bool is_gathered_wide(const Pipeline *pipeline, Op *gather)
 static Op *gather_ahead(const Pipeline *pipeline, const Op *store)
 {
     Op *gather = store->code == OP_shared_store && !store->attr_count ? gather_stored(store) : NULL;
-    if (!gather || pipeline->stages < 2 || gather->parent != store->parent ||
+    if (!gather || gather->parent != store->parent ||
         !target_has(pipeline->pass->target, HAS_CP_ASYNC) ||
         value_finds(gather->results, is_unforeseen_index, (Pipeline *)(uintptr_t)pipeline) ||
         !is_gathered_wide(pipeline, gather))

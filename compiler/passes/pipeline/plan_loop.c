@@ -427,7 +427,14 @@ static bool may_gather(const Pipeline *pipeline)
 void plan_stages(Pipeline *pipeline)
 {
     const int asked = pipeline->stages;
-    if (multi_buffer_gathers(pipeline) && !may_gather(pipeline)) keep_copies(pipeline);
+    if (multi_buffer_gathers(pipeline)) {
+        /* what one stage is asked for is an iteration ahead, and threads need a place for it */
+        pipeline->stages = asked > 1 ? asked : 2;
+        if (!may_gather(pipeline)) {
+            keep_copies(pipeline);
+            pipeline->stages = asked;
+        }
+    }
     if (!pipeline->buffers.count) return;
     plan_fit_stages(pipeline);
     if (pipeline->stages > 1 || !multi_buffer_gathers(pipeline)) return;
