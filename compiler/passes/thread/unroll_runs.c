@@ -10,42 +10,121 @@
  * ptxas unrolls short loops, but none with a branch in it: where such a one is little code it is
  * unrolled as a whole. Loops that do no more than load global memory and compute are unrolled, too,
  * so that the loads of several iterations are on the way. */
+#include "ir/op_vec.h"
+#include "ir/rebuild.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
 #include "passes/thread/unroll_scans.h"
 #include "target/target.h"
 
+typedef struct Runs {
+    FactTable *facts;
+    const Op *loop;
+    OpVec swizzles; /* of places that the loop's index is a part of */
+    Arena *arena;
+} Runs;
+
+static bool is_constant_here(const Runs *runs, const Value *value)
+{
+    int64_t slope;
+    return loop_slope(runs->loop, value, &slope) && slope == 0;
+}
+
+/* Of two operands the one that is not this one. */
+static Value *other_of(const Op *op, const Value *value)
+{
+    return operand(op, a) == value ? operand(op, b) : operand(op, a);
+}
+
+/* The place of an element in a swizzled row, c xor i, i the loop's index, or what is added to one
+ * such; NULL: it is none. */
+static Op *swizzle_of(const Runs *runs, const Value *place)
+{
+    Op *op = place->op;
+    const Value *index = runs->loop->regions[0]->arguments[0];
+    if (!op || op->parent != runs->loop->regions[0]) return NULL;
+    if (op->code == OP_add && is_constant_here(runs, operand(op, a)))
+        return swizzle_of(runs, operand(op, b));
+    if (op->code == OP_add && is_constant_here(runs, operand(op, b)))
+        return swizzle_of(runs, operand(op, a));
+    const bool is_swizzle =
+        op->code == OP_xor && (operand(op, a) == index || operand(op, b) == index);
+    return is_swizzle && is_constant_here(runs, other_of(op, index)) ? op : NULL;
+}
+
+static bool is_multiple(FactTable *facts, const Value *value, int of)
+{
+    return facts_of(facts, value).multiple % of == 0;
+}
+
+/* As many iterations from each multiple of that on have places side by side. */
+static bool swizzles_runs(const Runs *runs, const Op *swizzle, int run)
+{
+    const Value *index = runs->loop->regions[0]->arguments[0];
+    return is_multiple(runs->facts, other_of(swizzle, index), run) &&
+           is_multiple(runs->facts, operand(runs->loop, begin), run);
+}
+
 /* How many elements an access of 16 bytes has where the next iteration reads the next one; 0: it
  * does not. */
-static int run_of(const Op *loop, const Op *load)
+static int run_of(Runs *runs, const Op *load)
 {
     const Value *pointer = operand(load, pointer);
     const Type *type = load->results[0].type;
+    Op *swizzle = NULL;
     int64_t slope = 0;
     if (pointer->type->space != SPACE_SHARED || type->kind != TYPE_SCALAR ||
         load->operand_count != 1)
         return 0;
+    const int run = ACCESS_BYTES * 8 / dtype_memory_bits(type->dtype);
     while (pointer->op && pointer->op->code == OP_ptr_add) {
+        const Value *index = operand(pointer->op, index);
         int64_t more;
-        if (!loop_slope(loop, operand(pointer->op, index), &more)) return 0;
+        if (!loop_slope(runs->loop, index, &more)) {
+            swizzle = swizzle ? NULL : swizzle_of(runs, index);
+            if (!swizzle || !swizzles_runs(runs, swizzle, run)) return 0;
+            more = 1;
+        }
         slope += more;
         pointer = operand(pointer->op, pointer);
     }
-    return slope == 1 ? ACCESS_BYTES * 8 / dtype_memory_bits(type->dtype) : 0;
+    if (slope != 1) return 0;
+    if (swizzle) vec_push(runs->arena, &runs->swizzles, swizzle);
+    return run;
 }
 
-/* The longest run in the body; 0: there is none, or the body can't be unrolled. */
-static int longest_run(const Op *loop, int *ops)
+/* The longest run in the body; 0: there is none, or the body can't be unrolled. The accesses of
+ * runs are one each, and their addresses. */
+static int longest_run(Runs *runs, int *ops)
 {
     int longest = 0;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+    for (const Op *op = runs->loop->regions[0]->first; op; op = op->next) {
         if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC)) return 0;
-        const int run = op->code == OP_ld ? run_of(loop, op) : 0;
+        const int run = op->code == OP_ld ? run_of(runs, op) : 0;
         if (run > longest) longest = run;
-        ++*ops;
+        if (run == 0 && op->code != OP_ptr_add) ++*ops;
     }
+    *ops -= 2 * (int)runs->swizzles.count; /* with what they are added to */
     return longest;
+}
+
+/* c xor i is (c xor i without its last bits) + those bits, where c has none: so LLVM sees places
+ * that lie side by side. */
+static void split_swizzles(const Runs *runs, int run)
+{
+    Value *index = runs->loop->regions[0]->arguments[0];
+    vec_each (swizzle, &runs->swizzles) {
+        Op *op = *swizzle;
+        /* another load may have it, too, or a longer run */
+        if (!op->results[0].use_count || !swizzles_runs(runs, op, run)) continue;
+        Builder at = builder_before(op);
+        at.span = op->span;
+        Value *last = build_const(&at, index->type->dtype, run - 1),
+              *others = build_const(&at, index->type->dtype, -run), *other = other_of(op, index),
+              *whole = build2(&at, OP_xor, other, build2(&at, OP_and, index, others));
+        value_replace(op->results, build2(&at, OP_add, whole, build2(&at, OP_and, index, last)));
+    }
 }
 
 /* -1: threads do something together in it, or there is a loop. */
@@ -94,10 +173,12 @@ static void visit(Op *loop, void *context)
         return;
     const int64_t trips = loop_trips(loop);
     if (trips < 2 || unroll_scan(context, loop)) return;
-    const int run = longest_run(loop, &ops);
-    if (run > 1 && trips % run == 0 && ops * run <= COST_UNROLL_RUN_OPS)
+    Runs runs = {.facts = context, .loop = loop, .arena = loop->parent->kernel->arena};
+    const int run = longest_run(&runs, &ops);
+    if (run > 1 && trips % run == 0 && ops * run <= COST_UNROLL_RUN_OPS) {
         op_set_int(loop, ATTR_unroll, run);
-    else if (is_short_with_branches(loop, trips))
+        split_swizzles(&runs, run);
+    } else if (is_short_with_branches(loop, trips))
         op_set_int(loop, ATTR_unroll, (int)trips);
     else if (loads_together(loop, trips) > 1)
         op_set_int(loop, ATTR_unroll, loads_together(loop, trips));
