@@ -37,19 +37,21 @@ static Value *other_of(const Op *op, const Value *value)
     return operand(op, a) == value ? operand(op, b) : operand(op, a);
 }
 
+enum { MOST_SUMS = 8 }; /* that a place is looked for in */
+
 /* The place of an element in a swizzled row, c xor i, i the loop's index, or what is added to one
  * such; NULL: it is none. */
 static Op *swizzle_of(const Runs *runs, const Value *place)
 {
+    const Region *body = runs->loop->regions[0];
+    const Value *index = body->arguments[0];
     Op *op = place->op;
-    const Value *index = runs->loop->regions[0]->arguments[0];
-    if (!op || op->parent != runs->loop->regions[0]) return NULL;
-    if (op->code == OP_add && is_constant_here(runs, operand(op, a)))
-        return swizzle_of(runs, operand(op, b));
-    if (op->code == OP_add && is_constant_here(runs, operand(op, b)))
-        return swizzle_of(runs, operand(op, a));
-    const bool is_swizzle =
-        op->code == OP_xor && (operand(op, a) == index || operand(op, b) == index);
+    for (int sums = 0; sums < MOST_SUMS && op && op->parent == body && op->code == OP_add; sums++)
+        op = is_constant_here(runs, operand(op, a))   ? operand(op, b)->op
+             : is_constant_here(runs, operand(op, b)) ? operand(op, a)->op
+                                                      : NULL;
+    const bool is_swizzle = op && op->parent == body && op->code == OP_xor &&
+                            (operand(op, a) == index || operand(op, b) == index);
     return is_swizzle && is_constant_here(runs, other_of(op, index)) ? op : NULL;
 }
 
