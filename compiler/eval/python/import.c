@@ -591,11 +591,22 @@ static bool module_offers(Eval *eval, Name path, Name name, Span at)
     return found && object != NULL && is_taken(eval, module->as.unit, name, at);
 }
 
-/* Of the library's modules beside the one that is imported. */
-static const char *offered_beside(Eval *eval, Name path, Name name, Span at)
+/* How a program comes to a name by a module that it imports as `as`; NULL: names of it. */
+typedef const char *Offer(Eval *eval, Name path, Name as, Name name, Span at);
+
+static const char *offered_as(Eval *eval, Name path, Name as, Name name, Span at)
+{
+    if (!module_offers(eval, path, name, at)) return NULL;
+    return as != NULL ? arena_printf(eval->arena, "%s.%s", as, name)
+                      : arena_printf(eval->arena, "from %s import %s", path, name);
+}
+
+/* Of the library's modules beside that one. */
+static const char *offered_beside(Eval *eval, Name path, Name as, Name name, Span at)
 {
     const Name root = first_part(eval, path);
     const size_t length = strlen(root);
+    (void)as;
     for (size_t i = 0; i < stdlib_file_count; i++) {
         const char *other = library_name(eval, stdlib_files[i].name);
         if (strncmp(other, root, length) == 0 && (other[length] == '.' || other[length] == '\0') &&
@@ -606,38 +617,22 @@ static const char *offered_beside(Eval *eval, Name path, Name name, Span at)
     return NULL;
 }
 
-/* By a statement of the program that imports other names of the module, or the module itself. */
-static const char *offered_by(Eval *eval, const Unit *unit, const Node *node, Name name, Span at)
-{
-    if (node->kind == NODE_ImportFrom) {
-        const Name path = absolute_name(eval, unit, NODE_AS(ImportFrom, node));
-        return path != NULL && path[0] != '\0' && module_offers(eval, path, name, at)
-                   ? arena_printf(eval->arena, "from %s import %s", path, name)
-                   : NULL;
-    }
-    if (node->kind != NODE_Import) return NULL;
-    const Nodes names = NODE_AS(Import, node)->names;
-    for (uint32_t i = 0; i < names.count; i++) {
-        const Nodealias *alias = NODE_AS(alias, names.items[i]);
-        if (module_offers(eval, alias->name, name, at))
-            return arena_printf(eval->arena, "%s.%s",
-                                alias->asname != NULL ? alias->asname : alias->name, name);
-    }
-    return NULL;
-}
-
-/* By a module beside those that such a statement imports. */
-static const char *offered_near(Eval *eval, const Unit *unit, const Node *node, Name name, Span at)
+/* By the modules of a statement of the program. */
+static const char *offered_by(Eval *eval, const Unit *unit, const Node *node, Offer *offer,
+                              Name name, Span at)
 {
     const char *found = NULL;
     if (node->kind == NODE_ImportFrom) {
         const Name path = absolute_name(eval, unit, NODE_AS(ImportFrom, node));
-        return path != NULL && path[0] != '\0' ? offered_beside(eval, path, name, at) : NULL;
+        return path != NULL && path[0] != '\0' ? offer(eval, path, NULL, name, at) : NULL;
     }
     if (node->kind != NODE_Import) return NULL;
     const Nodes names = NODE_AS(Import, node)->names;
-    for (uint32_t i = 0; found == NULL && i < names.count; i++)
-        found = offered_beside(eval, NODE_AS(alias, names.items[i])->name, name, at);
+    for (uint32_t i = 0; found == NULL && i < names.count; i++) {
+        const Nodealias *alias = NODE_AS(alias, names.items[i]);
+        found =
+            offer(eval, alias->name, alias->asname != NULL ? alias->asname : alias->name, name, at);
+    }
     return found;
 }
 
@@ -662,11 +657,11 @@ bool hint_import(Eval *eval, const Unit *unit, Name name, Span at)
     eval->quiet++;
     for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
         if (body.items[i]->kind == NODE_ImportFrom)
-            found = offered_by(eval, unit, body.items[i], name, at);
+            found = offered_by(eval, unit, body.items[i], offered_as, name, at);
     for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
-        found = offered_by(eval, unit, body.items[i], name, at);
+        found = offered_by(eval, unit, body.items[i], offered_as, name, at);
     for (uint32_t i = 0; import == NULL && found == NULL && i < body.count; i++)
-        found = offered_near(eval, unit, body.items[i], name, at);
+        found = offered_by(eval, unit, body.items[i], offered_beside, name, at);
     eval->quiet--;
     if (import == NULL) import = found;
     if (import == NULL) return false;
