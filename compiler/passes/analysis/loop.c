@@ -203,6 +203,11 @@ bool loop_slope(const Op *loop, const Value *value, int64_t *slope)
     return is_known;
 }
 
+Value *loop_is_entered(Builder *builder, const Op *loop)
+{
+    return build_cmp(builder, "lt", operand(loop, begin), operand(loop, end));
+}
+
 /* ---- iterations ahead ---- */
 
 Value *loop_ahead(Builder *builder, Value *index, Value *step, int iterations)

@@ -6,8 +6,9 @@
 
 /* How often it runs; 0 if that is not known, or never. */
 int64_t loop_trips(const Op *loop);
-bool loop_is_short(const Op *loop); /* known to run a few times */
-bool loop_runs(const Op *loop);     /* once at least, by ranges */
+bool loop_is_short(const Op *loop);                       /* known to run a few times */
+bool loop_runs(const Op *loop);                           /* once at least, by ranges */
+Value *loop_is_entered(Builder *builder, const Op *loop); /* the same, when the kernel runs */
 /* How often at most, as if nothing wrapped: for who may be wrong; 0: nothing is known. */
 int64_t loop_most_trips(FactTable *facts, const Op *loop);
 /* What does not hold in blocks where it has no iterations, as they store nothing (empty_blocks.c);

@@ -433,7 +433,7 @@ static Values write_choice(const Plan *plan, Builder *builder)
         vec_push(plan->arena, &init, operand_list(loop, init)[i]);
     push_state(plan, &init, plan->at);
     vec_each (value, &init) vec_push(plan->arena, &types, (*value)->type);
-    Value *any = build_cmp(builder, "lt", operand(loop, begin), operand(loop, end));
+    Value *any = loop_is_entered(builder, loop);
     Op *choice = build_op(builder, OP_if, 1, &any, (int)types.count, types.data);
     Builder some = builder_at_end(choice->regions[0], loop->span),
             none = builder_at_end(choice->regions[1], loop->span);

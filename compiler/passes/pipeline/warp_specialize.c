@@ -269,7 +269,7 @@ static void release_last(const Pipeline *pipeline, Value *barriers, Op *after)
 {
     Op *loop = pipeline->loop;
     Builder builder = builder_after(after);
-    Value *any = build_cmp(&builder, "lt", operand(loop, begin), operand(loop, end));
+    Value *any = loop_is_entered(&builder, loop);
     Value *last = &loop->results[loop->result_count - STAGE_VALUES + STAGE_LAST];
     build_consumer_release(pipeline, &builder, barriers, last, any);
 }
