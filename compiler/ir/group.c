@@ -29,6 +29,15 @@ int64_t launch_blocks(const Op *launch)
     return blocks;
 }
 
+bool launch_is_plain(const Op *launch)
+{
+    for (int i = 0; i < launch->attr_count; i++) {
+        const AttrKey key = launch->attrs[i].key;
+        if (key != ATTR_warps && key != ATTR_agree && key != ATTR_aliases) return false;
+    }
+    return true;
+}
+
 bool launch_is_cluster_or_cooperative(const Op *launch)
 {
     return launch_cluster(launch) > 1 || op_int(launch, ATTR_cooperative, 0);

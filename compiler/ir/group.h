@@ -8,6 +8,8 @@
 int launch_warps(const Op *launch);
 int64_t launch_cluster(const Op *launch); /* blocks of a cluster */
 int64_t launch_blocks(const Op *launch);  /* of the grid; 0: its extents are no numbers */
+/* Nothing is said of it but its warps, and what its threads and parameters may be taken for. */
+bool launch_is_plain(const Op *launch);
 /* Its blocks stand for themselves: no other may do their work, or come in another order. */
 bool launch_is_cluster_or_cooperative(const Op *launch);
 

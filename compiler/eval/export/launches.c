@@ -168,6 +168,7 @@ Object *core_launch_agrees(Eval *eval, const Bound *bound)
     if (!stage_ready(eval, bound->at)) return NULL;
     if (eval->staging->launch == NULL) return FAIL(eval, outside_launch, bound->at);
     op_set_int(eval->staging->launch, ATTR_agree, 1);
+    if (bound->values[1] == eval->yes) op_set_int(eval->staging->launch, ATTR_aliases, 1);
     eval->builder.kernel->has_whole_tiles |= bound->values[0] == eval->yes;
     return eval->none;
 }

@@ -329,20 +329,40 @@ bool op_may_write(const Op *op, const void *parameter)
            may_be_of(op_has(op, STORES) ? op_memory(op) : NULL, parameter);
 }
 
-void written_note(WrittenMemory *written, Arena *arena, const Value *memory)
+static void note_parameter(WrittenMemory *written, Arena *arena, const Parameter *parameter)
 {
-    const Parameter *parameter = memory ? memory_parameter(memory) : NULL;
     if (parameter)
         map_set(arena, &written->parameters, parameter, (void *)(uintptr_t)parameter);
     else
         written->any = true;
 }
 
-bool written_has(const WrittenMemory *written, const Value *memory)
+void written_note(WrittenMemory *written, Arena *arena, const Value *memory)
 {
-    const Parameter *parameter = memory_parameter(memory);
+    note_parameter(written, arena, memory ? memory_parameter(memory) : NULL);
+}
+
+static bool has_parameter(const WrittenMemory *written, const Parameter *parameter)
+{
     return written->any ||
            (parameter ? map_has(&written->parameters, parameter) : written->parameters.count > 0);
+}
+
+bool written_has(const WrittenMemory *written, const Value *memory)
+{
+    return has_parameter(written, memory_parameter(memory));
+}
+
+void written_note_store(WrittenMemory *written, Kernel *kernel, const Op *store)
+{
+    const bool aliases = op_int(op_enclosing(store, OP_launch), ATTR_aliases, 0);
+    note_parameter(written, kernel->arena,
+                   aliases ? NULL : pointer_parameter(kernel, operand(store, pointer)));
+}
+
+bool written_may_have(const WrittenMemory *written, Kernel *kernel, const Op *load)
+{
+    return has_parameter(written, pointer_parameter(kernel, operand(load, pointer)));
 }
 
 int64_t region_shared_bytes(Region *region)

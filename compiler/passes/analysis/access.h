@@ -181,6 +181,10 @@ typedef struct WrittenMemory {
 } WrittenMemory;
 void written_note(WrittenMemory *written, Arena *arena, const Value *memory); /* NULL: any */
 bool written_has(const WrittenMemory *written, const Value *memory);
+/* The same of a thread's accesses through pointers. Of a launch whose parameters may be aliases a
+ * store may be to any memory. */
+void written_note_store(WrittenMemory *written, Kernel *kernel, const Op *store);
+bool written_may_have(const WrittenMemory *written, Kernel *kernel, const Op *load);
 /* How many registers from register 0 on are neighbours along the dimension. */
 int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */

@@ -6,6 +6,7 @@
  * 16 bytes a thread, with which blocks begin and end all the time. The pass looks for launches in
  * which the block's index is used for those places alone. It takes those that say {agree}: where
  * authors choose how many threads share a tile, they mean it. */
+#include "ir/group.h"
 #include "passes/analysis/access.h"
 
 typedef struct Pass {
@@ -90,10 +91,7 @@ static bool is_for_starts(const Pass *pass)
 
 static bool matches(Pass *pass)
 {
-    for (int i = 0; i < pass->launch->attr_count; i++) {
-        const AttrKey key = pass->launch->attrs[i].key;
-        if (key != ATTR_warps && key != ATTR_agree) return false;
-    }
+    if (!launch_is_plain(pass->launch)) return false;
     for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op))
         if (!takes_part(pass, op)) return false;
     return pass->reads && pass->writes && is_for_starts(pass);

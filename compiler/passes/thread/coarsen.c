@@ -9,6 +9,7 @@
  *     index = block * threads + thread; if index < size: loads, arithmetic, then stores
  *
  * in a launch, and leaves gathers and puts, from which affine makes loads and stores of blocks. */
+#include "ir/group.h"
 #include "passes/analysis/access.h"
 
 #include <string.h>
@@ -161,24 +162,13 @@ static bool read_guard(Pass *pass)
            (!otherwise || otherwise->code == OP_yield);
 }
 
-static bool has_only(const Op *launch, const AttrKey *keys, int count)
-{
-    for (int i = 0; i < launch->attr_count; i++) {
-        bool found = false;
-        for (int k = 0; k < count; k++) found |= launch->attrs[i].key == keys[k];
-        if (!found) return false;
-    }
-    return true;
-}
-
 /* The whole launch is the pattern. */
 static bool matches(Pass *pass)
 {
-    static const AttrKey PLAIN[] = {ATTR_warps, ATTR_agree};
     pass->threads = WARP_SIZE * op_int(pass->launch, ATTR_warps, 0);
     /* a power of two divides 2^31: no index of the last block is too large for an i32 */
     if (pass->threads == 0 || (pass->threads & (pass->threads - 1))) return false;
-    if (!has_only(pass->launch, PLAIN, 2) || operand(pass->launch, x)->type->dtype != DTYPE_i32 ||
+    if (!launch_is_plain(pass->launch) || operand(pass->launch, x)->type->dtype != DTYPE_i32 ||
         !find_index(pass))
         return false;
     for (Op *op = launch_region(pass->launch)->first; op; op = op_next(op)) {

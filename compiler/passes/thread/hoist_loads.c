@@ -1,10 +1,16 @@
-/* hoist_loads.c: loads of global memory go in front of barriers that order shared memory alone.
+/* hoist_loads.c: loads of global memory go in front of barriers that order shared memory alone, and
+ * of stores to other parameters' memory.
  *
  * A block that fills shared memory, waits, and then loads something else waits for memory twice.
  * What the block has not written yet, and waited for no other block to write, is the same on either
  * side of the barrier, whatever the launch's pointers have in common: so its loads go in front of
  * the first barrier where their addresses can be known, and are in flight together. Those of a
- * branch that does nothing else with memory go there, too, and load where its condition holds. */
+ * branch that does nothing else with memory go there, too, and load where its condition holds.
+ *
+ * ptxas takes no load past a store, as it knows nothing of pointers. Where the parameters' memory
+ * does not overlap, as CUDA's __restrict__ says, loads through a parameter that the block has not
+ * stored through go in front of stores, too. */
+#include "passes/analysis/access.h"
 #include "passes/pass.h"
 #include "ir/group.h"
 #include "ir/op_vec.h"
@@ -12,9 +18,10 @@
 #include "target/cost.h"
 
 typedef struct Hoist {
-    Arena *arena;
-    OpVec barriers; /* that may be passed, in their order */
-    int registers;  /* of a thread, that loads may still take */
+    Kernel *kernel;
+    OpVec barriers;        /* that may be passed, in their order, and stores */
+    int registers;         /* of a thread, that loads may still take */
+    WrittenMemory written; /* so far */
 } Hoist;
 
 static bool is_global_load(const Op *op)
@@ -33,14 +40,25 @@ static bool is_barrier(const Op *op)
     return op->code == OP_warp_sync || (op->code == OP_barrier && !op_attr(op, ATTR_count));
 }
 
-/* It may write global memory, or wait for others who do, or this is not known. */
+/* It may write global memory otherwise than by a store, or wait for others who do, or this is not
+ * known. */
 static bool orders_global(const Op *op, const void *context)
 {
     (void)context;
     if (op->code == OP_while) return true;
     if (op->region_count || op_has(op, LOADS | REPORTS) || is_barrier(op)) return false;
-    if (op->code == OP_st) return !is_own(op);
-    return op_has(op, READS | WRITES) && op->code != OP_local_base;
+    return op->code != OP_st && op_has(op, READS | WRITES) && op->code != OP_local_base;
+}
+
+/* Whether there are stores within the op. */
+static bool note_stores(Hoist *hoist, const Op *op)
+{
+    bool any = op->code == OP_st && !is_own(op);
+    if (any) written_note_store(&hoist->written, hoist->kernel, op);
+    for (int i = 0; i < op->region_count; i++)
+        for (const Op *inner = op->regions[i]->first; inner; inner = inner->next)
+            any |= note_stores(hoist, inner);
+    return any;
 }
 
 static bool may_precede(const Op *load, const Op *barrier)
@@ -53,7 +71,8 @@ static bool may_precede(const Op *load, const Op *barrier)
 static void hoist(Hoist *hoist, Op *load)
 {
     const int registers = type_words(load->results[0].type);
-    if (registers > hoist->registers) return;
+    if (registers > hoist->registers || written_may_have(&hoist->written, hoist->kernel, load))
+        return;
     for (size_t i = 0; i < hoist->barriers.count; i++) {
         Op *barrier = hoist->barriers.data[i];
         if (!may_precede(load, barrier)) continue;
@@ -87,7 +106,9 @@ static Value *find_guard(Op *branch, int arm, const Op *load, Op *barrier)
 static void hoist_guarded(Hoist *hoist, Op *branch, int arm, Op *load)
 {
     const int registers = type_words(load->results[0].type);
-    if (registers > hoist->registers || !take_addresses_out(load, branch)) return;
+    if (registers > hoist->registers || written_may_have(&hoist->written, hoist->kernel, load) ||
+        !take_addresses_out(load, branch))
+        return;
     for (size_t i = 0; i < hoist->barriers.count; i++) {
         Op *barrier = hoist->barriers.data[i];
         Value *guard = find_guard(branch, arm, load, barrier);
@@ -128,16 +149,19 @@ static void hoist_of_branch(Hoist *hoist, Op *branch)
 static void hoist_loads(Kernel *kernel, const Target *target, const Op *launch)
 {
     const int all = cost_registers_per_thread(target, launch_warps(launch), 1);
-    Hoist state = {.arena = kernel->arena, .registers = all * COST_HOISTED_PERCENT / 100};
+    Hoist state = {.kernel = kernel, .registers = all * COST_HOISTED_PERCENT / 100};
     for (Op *op = launch_region(launch)->first, *next; op; op = next) {
         next = op->next;
-        if (op_find_within(op, orders_global, NULL)) return;
-        if (is_barrier(op))
-            vec_push(kernel->arena, &state.barriers, op);
-        else if (is_global_load(op))
+        if (state.written.any || op_find_within(op, orders_global, NULL)) return;
+        if (is_global_load(op))
             hoist(&state, op);
         else if (op->code == OP_if && state.barriers.count && !is_group(op))
             hoist_of_branch(&state, op);
+        const bool stores = note_stores(&state, op);
+        if (stores && op_has(op, LOOP))
+            state.barriers.count = 0; /* registers would wait for all of its iterations */
+        else if (stores || is_barrier(op))
+            vec_push(kernel->arena, &state.barriers, op);
     }
 }
 
