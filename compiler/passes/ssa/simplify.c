@@ -11,6 +11,9 @@
 
 #include "base/vec.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 enum { FIRST_BITS = 10, ITERATIONS = 8 };
 
 typedef struct Known { /* a pure op that is visible here, or a load */
@@ -230,6 +233,20 @@ static bool is_kept(const Op *op)
     return op->parent->kernel->is_differentiated;
 }
 
+/* x / c = x * (1 / c), to the bit, where c and 1 / c are powers of two that are no subnormals. */
+static Value *exact_product(Builder *builder, const Op *op)
+{
+    double divisor;
+    int power;
+    if (op->code != OP_div || op->parent->kernel->stage != STAGE_THREADED ||
+        !value_repeated_number(operand(op, b), &divisor) || fabs(frexp(divisor, &power)) != 0.5)
+        return NULL;
+    const DType dtype = op->results[0].type->dtype;
+    const int most = (1 << (dtype_exponent_bits(dtype) - 1)) - 2;
+    if (abs(power - 1) > most) return NULL;
+    return build2(builder, OP_mul, operand(op, a), build_number(builder, dtype, 1 / divisor));
+}
+
 static Value *identity(Builder *builder, Op *op)
 {
     if (op->code == OP_cast && operand(op, a)->type == op->results[0].type) return operand(op, a);
@@ -246,8 +263,8 @@ static Value *identity(Builder *builder, Op *op)
     }
     if (op->operand_count != 2 || op->result_count != 1 || !op_has(op, ELEM)) return NULL;
     order_operands(op);
-    if (dtype_is_float(operand(op, a)->type->dtype) || !type_is_scalar(op->results[0].type))
-        return NULL;
+    if (!type_is_scalar(op->results[0].type)) return NULL;
+    if (dtype_is_float(operand(op, a)->type->dtype)) return exact_product(builder, op);
     Value *value = identity_with_constant(op);
     if (!value) value = difference(op);
     if (!value) value = remainder_of(builder, op);
