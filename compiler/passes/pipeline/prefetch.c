@@ -18,6 +18,7 @@
 #include "passes/analysis/loop.h"
 #include "passes/layout/matrix.h"
 #include "passes/pass.h"
+#include "ir/group.h"
 #include "ir/rebuild.h"
 #include "ir/op_vec.h"
 #include "target/cost.h"
@@ -67,18 +68,23 @@ static bool is_load(const Op *op, bool with_elements)
     return op->code == OP_gather ? gather_choice(op) != NULL : !is_copied(op);
 }
 
-/* Products would wait for elements, and so would copies of rows that these tell. */
-static bool waits_for_elements(const Region *body)
+/* Products would wait for elements, and so would copies of rows that these tell; an iteration's
+ * elements would wait for the stores of the one before. */
+static bool waits_for_elements(const Op *loop)
 {
-    region_each (op, body)
-        if (op_is_own_copy(op) || op_has(op, DOT)) return true;
+    const bool aliases = op_int(op_enclosing(loop, OP_launch), ATTR_aliases, 0);
+    region_each (op, loop->regions[0]) {
+        const bool stores = op->code == OP_element_store && !aliases &&
+                            operand(op, memory)->type->kind == TYPE_VIEW;
+        if (op_is_own_copy(op) || op_has(op, DOT) || stores) return true;
+    }
     return false;
 }
 
 static void find_loads(Prefetch *prefetch)
 {
     const Region *body = prefetch->loop->regions[0];
-    const bool with_elements = waits_for_elements(body);
+    const bool with_elements = waits_for_elements(prefetch->loop);
     for (Op *op = body->first; op; op = op_next(op))
         if (is_load(op, with_elements)) vec_push(prefetch->kernel->arena, &prefetch->loads, op);
 }
@@ -246,6 +252,22 @@ static bool covers_loads(const Prefetch *prefetch, int distance)
            blocks * work * distance >= cost_latency(target, UNIT_L2);
 }
 
+/* What a multiprocessor's blocks have on the way, the grid's if it has fewer, takes memory some
+ * times its latency, which is that of an idle one. */
+static bool fills_memory(const Prefetch *prefetch, int distance)
+{
+    const Target *target = prefetch->target;
+    const Op *launch = op_enclosing(prefetch->loop, OP_launch);
+    const int64_t grid = launch_blocks(launch),
+                  share = grid ? (grid + target->sm_count - 1) / target->sm_count : INT64_MAX,
+                  resident = cost_blocks_per_sm(target, launch_warps(launch),
+                                                registers_with(prefetch, distance), 0),
+                  bytes = lesser_of(share, resident) * op_threads(prefetch->loop).count *
+                          prefetch->bytes * distance;
+    return cost_cycles(target, UNIT_DRAM, bytes) >=
+           (int64_t)COST_PREFETCH_LATENCIES * cost_latency(target, UNIT_DRAM);
+}
+
 /* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well;
  * no further than it takes, as what is in flight costs blocks. */
 static int choose_distance(const Prefetch *prefetch, const char **limit)
@@ -257,7 +279,9 @@ static int choose_distance(const Prefetch *prefetch, const char **limit)
             : !goes_by(prefetch, distance)                  ? fault_of_rounds(prefetch)
             : prefetch->ops * distance > most_ops(prefetch) ? ", as more is much code"
             : covers_loads(prefetch, distance / 2)          ? ", as other warps cover for more"
-                                                            : NULL;
+            : distance > COST_PREFETCH_ENOUGH && fills_memory(prefetch, distance / 2)
+                ? ", which fill memory's time"
+                : NULL;
         if (!fault) break;
         *limit = fault;
     }

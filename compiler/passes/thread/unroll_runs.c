@@ -157,7 +157,7 @@ static bool is_short_with_branches(const Op *loop, int64_t trips)
 static int loads_together(const Op *loop, int64_t trips)
 {
     bool loads = false;
-    int count = COST_PREFETCH_DISTANCE, ops = 0;
+    int count = COST_LOADS_TOGETHER, ops = 0;
     for (const Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
         if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | STORES)) return 1;
         loads |= op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
