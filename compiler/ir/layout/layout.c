@@ -236,6 +236,25 @@ int layout_threads(const Layout *layout)
     return 1 << (layout->bits[LAYOUT_LANE] + layout->bits[LAYOUT_WARP]);
 }
 
+/* The register's bit moves by so many elements along the dimension, and along no other. */
+static bool moves_along(const Layout *layout, int bit, int dim, int by)
+{
+    const int32_t *basis = layout_basis(layout, LAYOUT_REGISTER, bit);
+    for (int d = 0; d < layout->rank; d++)
+        if (basis[d] != (d == dim ? by : 0)) return false;
+    return true;
+}
+
+int layout_aligned_run(const Layout *layout, int dim)
+{
+    const int bits = layout->bits[LAYOUT_REGISTER];
+    int run = 1, bit = 0;
+    for (; bit < bits && moves_along(layout, bit, dim, run); bit++) run *= 2;
+    for (; bit < bits; bit++)
+        while (layout_basis(layout, LAYOUT_REGISTER, bit)[dim] & (run - 1)) run /= 2;
+    return run;
+}
+
 int64_t layout_size(const Layout *layout)
 {
     int64_t size = 1;

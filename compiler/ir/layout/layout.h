@@ -54,6 +54,9 @@ bool layout_is_padded(const Layout *layout);
 /* Bits of lane and warp index whose basis is zero: threads with any of them set hold replicas. The
  * mask is over the thread index (lane in bits 0-4, warp above). */
 uint32_t layout_replica_mask(const Layout *layout);
+/* Of a shared layout: how many elements along the dimension, from each multiple of so many on, lie
+ * side by side, from a multiple of so many on. */
+int layout_aligned_run(const Layout *layout, int dim);
 /* Of a shared layout: the offset in elements of an element. */
 int64_t layout_offset(const Layout *layout, const int32_t *coordinates);
 /* The exclusive-or part of layout_offset: result[dim][bit] is what coordinate bit `bit` of `dim`
@@ -79,6 +82,9 @@ const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
 /* The same where a warp has all of dim_order[0]: warps are along the other dimensions only. */
 const Layout *layout_lines(LayoutTable *table, int rank, const int32_t *shape, const int *dim_order,
                            int vector, int warps);
+/* Rows one after the other, neither padded nor swizzled: an element's address is a sum of strides,
+ * so that those of its neighbours are at constant distances. */
+const Layout *layout_rows(LayoutTable *table, int rank, const int32_t *shape, const int *dim_order);
 /* Row-major shared layout (dim_order[0] contiguous) in which 16-byte chunks of `element_bits`
  * elements are swizzled so that ldmatrix's 8 rows and 16-byte vectors of 8 neighbouring lanes meet
  * no bank conflict. Plain row-major where a row has less than 16 bytes. */

@@ -161,24 +161,36 @@ static const Layout *spread(LayoutTable *table, Maker *maker, const int *dim_ord
     return finish(table, maker);
 }
 
-/* Repeating a small block can leave threads idle that padding would use: whichever holds fewer
- * registers. */
+/* How the extents become blocks: one that divides them, padding, or, for lanes along the first
+ * dimension of the order and warps along the second, one that pads them the least. */
+typedef enum Blocks { BLOCKS_EXACT, BLOCKS_PADDED, BLOCKS_TIGHT, BLOCKS_COUNT } Blocks;
+
+static int32_t block_along(Blocks blocks, int32_t extent, int place, int vector, int warps)
+{
+    const int32_t least = place == 0                ? vector << LANE_BITS
+                          : place == 1 && warps > 0 ? 1 << bits_log2(warps)
+                                                    : 1;
+    return blocks == BLOCKS_EXACT    ? choose_block(extent)
+           : blocks == BLOCKS_PADDED ? padded_block(extent)
+                                     : choose_tight_block(extent, least);
+}
+
+/* Repeating a small block can leave threads idle that padding would use, and padding some that
+ * repeats would: whichever holds the fewest registers. */
 static const Layout *blocked(LayoutTable *table, int rank, const int32_t *shape,
                              const int *dim_order, int vector, int warps, int lines)
 {
-    Maker exact, padded;
-    start(&exact, rank, shape);
-    start(&padded, rank, shape);
-    bool differ = false;
-    for (int d = 0; d < rank; d++) {
-        exact.layout.block[d] = choose_block(shape[d]);
-        padded.layout.block[d] = padded_block(shape[d]);
-        differ |= exact.layout.block[d] != padded.layout.block[d];
+    const Layout *best = NULL;
+    for (Blocks blocks = 0; blocks < BLOCKS_COUNT; blocks++) {
+        Maker maker;
+        start(&maker, rank, shape);
+        for (int i = 0; i < rank; i++)
+            maker.layout.block[dim_order[i]] =
+                block_along(blocks, shape[dim_order[i]], i, vector, warps);
+        const Layout *layout = spread(table, &maker, dim_order, vector, warps, lines);
+        if (!best || layout_registers(layout) < layout_registers(best)) best = layout;
     }
-    const Layout *layout = spread(table, &exact, dim_order, vector, warps, lines);
-    if (!differ) return layout;
-    const Layout *other = spread(table, &padded, dim_order, vector, warps, lines);
-    return layout_registers(other) < layout_registers(layout) ? other : layout;
+    return best;
 }
 
 const Layout *layout_blocked(LayoutTable *table, int rank, const int32_t *shape,
@@ -245,6 +257,17 @@ const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shap
 {
     Maker maker;
     make_row_major(&maker, rank, shape, dim_order, 16);
+    return finish(table, &maker);
+}
+
+const Layout *layout_rows(LayoutTable *table, int rank, const int32_t *shape, const int *dim_order)
+{
+    Maker maker;
+    start(&maker, rank, shape);
+    for (int d = 0; d < rank; d++)
+        maker.layout.block[d] = d == dim_order[0] ? shape[d] & -shape[d] : 1;
+    limit_block(&maker.layout, LAYOUT_BITS);
+    for (int i = 0; i < rank; i++) add_rest(&maker, LAYOUT_REGISTER, dim_order[i]);
     return finish(table, &maker);
 }
 

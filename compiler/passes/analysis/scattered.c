@@ -163,31 +163,47 @@ static bool run_along(FactTable *facts, const Value *value, Run *out)
 }
 
 /* The dimension of the memory that is contiguous; -1: none is. */
-static int contiguous_dim(const Value *view)
+static int contiguous_dim(const Value *memory)
+{
+    const int rank = memory->type->rank;
+    if (memory->type->kind != TYPE_VIEW) return memory->op->code == OP_shared_alloc ? rank - 1 : -1;
+    for (int d = rank - 1; d >= 0; d--)
+        if (value_is_constant(operand_list(memory->op, extents)[rank + d], 1)) return d;
+    return -1;
+}
+
+/* Elements from each multiple of so many on lie side by side, at a multiple of their bytes. */
+static bool view_is_aligned(FactTable *facts, const Value *view, int contiguous, int64_t vector)
 {
     const int rank = view->type->rank;
-    for (int d = rank - 1; d >= 0; d--)
-        if (value_is_constant(operand_list(view->op, extents)[rank + d], 1)) return d;
-    return -1;
+    Value *const *extents = operand_list(view->op, extents);
+    const int64_t size = facts_address_unit(view->type->dtype, vector);
+    if (facts_of(facts, operand(view->op, pointer)).multiple % size != 0) return false;
+    for (int d = 0; d < rank; d++)
+        if (d != contiguous && facts_of(facts, extents[rank + d]).multiple % vector != 0)
+            return false;
+    return facts_of(facts, extents[contiguous]).multiple % vector == 0;
+}
+
+static bool memory_is_aligned(FactTable *facts, const Value *memory, int contiguous, int64_t vector)
+{
+    return memory->type->kind == TYPE_VIEW
+               ? view_is_aligned(facts, memory, contiguous, vector)
+               : layout_aligned_run(memory->type->layout, contiguous) % vector == 0;
 }
 
 static bool is_aligned(FactTable *facts, const Op *op, int contiguous, int64_t vector)
 {
-    const Value *view = operand(op, memory);
-    const int rank = view->type->rank;
-    const int64_t size = facts_address_unit(view->type->dtype, vector);
-    if (facts_of(facts, operand(view->op, pointer)).multiple % size != 0) return false;
-    for (int d = 0; d < rank; d++) {
+    const Value *memory = operand(op, memory);
+    for (int d = 0; d < memory->type->rank; d++) {
         const Value *index = op->operands[scattered_first(op) + d];
         Run run = {0, 1, 0};
         if (type_is_tile(index->type) && !run_along(facts, index, &run)) return false;
         if (!type_is_tile(index->type)) run.multiple = facts_of(facts, index).multiple;
         if (run.step != (d == contiguous) || run.whole % vector != 0) return false;
-        const Value *stride = operand_list(view->op, extents)[rank + d];
-        const int64_t multiple = d == contiguous ? run.multiple : facts_of(facts, stride).multiple;
-        if (multiple % vector != 0) return false;
+        if (d == contiguous && run.multiple % vector != 0) return false;
     }
-    return facts_of(facts, operand_list(view->op, extents)[contiguous]).multiple % vector == 0;
+    return memory_is_aligned(facts, memory, contiguous, vector);
 }
 
 int atomic_sums(const Target *target, const Op *op)
@@ -208,7 +224,7 @@ int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit)
 {
     const Value *memory = operand(op, memory), *mask = scattered_mask(op);
     const Type *tile = scattered_value(op)->type;
-    const int contiguous = memory->type->kind == TYPE_VIEW ? contiguous_dim(memory) : -1;
+    const int contiguous = contiguous_dim(memory);
     Run run = {0};
     if (contiguous < 0 || tile->rank == 0) return 1;
     if (op->code == OP_atomic && atomic_sums(target, op) < limit) limit = atomic_sums(target, op);

@@ -851,6 +851,17 @@ static bool is_used_by_slices(const Value *tile)
     return tile->type->rank > 1 && tile->uses;
 }
 
+/* Parts of it begin where no block of the layout does: their elements' addresses are computed one
+ * by one, which a swizzle makes long. */
+static bool has_shifted_parts(const Inference *inference, const Value *tile, const Layout *layout)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next)
+        if (use->op->code == OP_shared_view &&
+            !shared_part_layout(inference->kernel->layouts, inference->facts, use->op, layout))
+            return true;
+    return false;
+}
+
 static const Layout *plain_shared(const Inference *inference, const Value *tile)
 {
     const Type *type = tile->type;
@@ -862,9 +873,12 @@ static const Layout *plain_shared(const Inference *inference, const Value *tile)
         shape[d] = (int32_t)type->shape[d];
         dim_order[d] = type->rank - 1 - d;
     }
-    return is_used_by_slices(tile)
-               ? layout_swizzled_slices(table, type->rank, shape, dim_order, bits)
-               : layout_swizzled(table, type->rank, shape, dim_order, bits);
+    if (is_used_by_slices(tile))
+        return layout_swizzled_slices(table, type->rank, shape, dim_order, bits);
+    const Layout *layout = layout_swizzled(table, type->rank, shape, dim_order, bits);
+    return !region_has_with(inference->region, DOT) && has_shifted_parts(inference, tile, layout)
+               ? layout_rows(table, type->rank, shape, dim_order)
+               : layout;
 }
 
 void lay_out_shared(Op *op, void *context)

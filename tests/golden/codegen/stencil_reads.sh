@@ -19,5 +19,5 @@ def stencil(H: int, W: int, dtype: str, bh: int = 16, bw: int = 128):
 END
 for dtype in float32 float16; do
     $TILEC run --statistics --device=emulator $TMP/stencil.tile "x = random((32, 256), $dtype); y = stencil(32, 256, '$dtype')(x)" 2>&1 |
-        grep -oE '(shared|global) (read|write): .*' | uniq
+        grep -oE '(shared read|global write): .*' | uniq
 done
