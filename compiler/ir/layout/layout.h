@@ -93,6 +93,10 @@ const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape
 /* The same of several tiles, the outermost dimension their number: they lie alike. */
 const Layout *layout_swizzled_slices(LayoutTable *table, int rank, const int32_t *shape,
                                      const int *dim_order, int element_bits);
+/* The same for columns, of which a thread reads as many elements as 16 bytes hold: lanes that read
+ * so many rows apart meet different banks. */
+const Layout *layout_swizzled_columns(LayoutTable *table, int rank, const int32_t *shape,
+                                      const int *dim_order, int element_bits);
 const Layout *layout_row_major(LayoutTable *table, int rank, const int32_t *shape,
                                const int *dim_order);
 

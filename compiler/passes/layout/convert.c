@@ -457,8 +457,10 @@ static const Layout *shared_layout(const Inference *inference, const Type *from,
     dim_order[0] = to_run > from_run ? to_dim : from_dim;
     for (int d = from->rank - 1; d >= 0; d--)
         if (d != dim_order[0]) dim_order[count++] = d;
-    return layout_swizzled(inference->kernel->layouts, from->rank, from->layout->shape, dim_order,
-                           dtype_memory_bits(from->dtype));
+    const int bits = dtype_memory_bits(from->dtype), least = from_run < to_run ? from_run : to_run;
+    return (from_dim != to_dim && least * bits >= ACCESS_BYTES * 8 ? layout_swizzled_columns
+                                                                   : layout_swizzled)(
+        inference->kernel->layouts, from->rank, from->layout->shape, dim_order, bits);
 }
 
 static Value *build_shared(const Inference *inference, Builder *builder, const Type *from,

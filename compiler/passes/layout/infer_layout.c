@@ -851,6 +851,19 @@ static bool is_used_by_slices(const Value *tile)
     return tile->type->rank > 1 && tile->uses;
 }
 
+/* Its rows are columns of a part that threads load or store. */
+static bool is_used_by_columns(const Value *tile)
+{
+    for (const OpUse *use = tile->uses; use; use = use->next) {
+        if (use->op->code != OP_shared_view) continue;
+        const Attr *dims = op_attr(use->op, ATTR_dims);
+        if (dims->count > 1 && dims->integers[dims->count - 1] != tile->type->rank - 1)
+            for (const OpUse *of = use->op->results[0].uses; of; of = of->next)
+                if (of->op->code == OP_shared_load || of->op->code == OP_shared_store) return true;
+    }
+    return false;
+}
+
 /* Parts of it begin where no block of the layout does: their elements' addresses are computed one
  * by one, which a swizzle makes long. */
 static bool has_shifted_parts(const Inference *inference, const Value *tile, const Layout *layout)
@@ -875,8 +888,12 @@ static const Layout *plain_shared(const Inference *inference, const Value *tile)
     }
     if (is_used_by_slices(tile))
         return layout_swizzled_slices(table, type->rank, shape, dim_order, bits);
-    const Layout *layout = layout_swizzled(table, type->rank, shape, dim_order, bits);
-    return !region_has_with(inference->region, DOT) && has_shifted_parts(inference, tile, layout)
+    if (region_has_with(inference->region, DOT))
+        return layout_swizzled(table, type->rank, shape, dim_order, bits);
+    const Layout *layout = is_used_by_columns(tile)
+                               ? layout_swizzled_columns(table, type->rank, shape, dim_order, bits)
+                               : layout_swizzled(table, type->rank, shape, dim_order, bits);
+    return has_shifted_parts(inference, tile, layout)
                ? layout_rows(table, type->rank, shape, dim_order)
                : layout;
 }
