@@ -530,17 +530,20 @@ static bool run_scan(Machine *machine, const Op *op)
     const Type *type = op->results[0].type;
     const char *mode = op_attr(op, ATTR_mode)->text;
     int64_t dim = op_int(op, ATTR_dim, 0), place[TYPE_RANK] = {0};
-    bool exclusive = op_int(op, ATTR_exclusive, 0) != 0;
+    bool exclusive = op_int(op, ATTR_exclusive, 0) != 0, reverse = op_int(op, ATTR_reverse, 0) != 0;
     Datum *out = result(machine, op);
     const Number *in = operand_datum(op, 0)->numbers;
-    for (int64_t i = 0; i < out->count; i++, advance(type, place)) {
-        int64_t before[TYPE_RANK];
-        memcpy(before, place, sizeof before);
-        before[dim]--;
+    for (int64_t count = 0; count < out->count; count++, advance(type, place)) {
+        /* in reverse the places are those from the other end of the dimension */
+        int64_t at[TYPE_RANK], before[TYPE_RANK];
+        memcpy(at, place, sizeof at);
+        if (reverse) at[dim] = type->shape[dim] - 1 - place[dim];
+        memcpy(before, at, sizeof before);
+        before[dim] += reverse ? 1 : -1;
         Number start;
         if (!reduction_start(mode, type->dtype, &start))
             return refuse(machine, op, "this mode is not interpreted");
-        int64_t last = index_of(type, before);
+        int64_t i = index_of(type, at), last = index_of(type, before);
         if (place[dim] == 0)
             out->numbers[i] = exclusive ? start : in[i];
         else

@@ -138,19 +138,21 @@ Object *core_scan(Eval *eval, const Bound *bound)
 {
     int dim;
     int64_t given;
-    bool exclusive = false;
+    bool exclusive = false, reverse = false;
     const char *mode;
     Value *tile =
         argument_value(eval, bound->values[0], TYPE_TILE, "what is scanned", NULL, bound->at);
     if (tile == NULL || !object_as_int(eval, bound->values[2], "dim", &given) ||
         !dimension_of(eval, given, tile->type->rank, bound->at, &dim) ||
-        (!argument_absent(bound->values[3]) && !object_truth(eval, bound->values[3], &exclusive)))
+        (!argument_absent(bound->values[3]) && !object_truth(eval, bound->values[3], &exclusive)) ||
+        (!argument_absent(bound->values[5]) && !object_truth(eval, bound->values[5], &reverse)))
         return NULL;
     const DType dtype = tile->type->dtype;
     if (!prepare(eval, bound->values[1], bound->at, &mode, &tile)) return NULL;
     Value *value = combined(eval, OP_scan, mode, tile, tile->type);
     op_set_int(value->op, ATTR_dim, dim);
     if (exclusive) op_set_int(value->op, ATTR_exclusive, 1);
+    if (reverse) op_set_int(value->op, ATTR_reverse, 1);
     return result_deliver(eval, narrowed(eval, value, dtype), bound->values[4]);
 }
 

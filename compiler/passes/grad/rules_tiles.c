@@ -150,14 +150,6 @@ static Value *picked(Grad *grad, Value *tile, int dim, Value *indices)
     return build_op(&grad->builder, OP_gather, 1 + type->rank, operands, 1, &type)->results;
 }
 
-/* The elements along the dimension from the last to the first. */
-static Value *turned(Grad *grad, Value *tile, int dim)
-{
-    Value *at = coordinate(grad, tile->type, dim);
-    Value *last = integer_of(grad, at->type, tile->type->shape[dim] - 1);
-    return picked(grad, tile, dim, build2(&grad->builder, OP_sub, last, at));
-}
-
 /* Those one place further along the dimension, or one before; at the border it is its own. */
 static Value *neighbours(Grad *grad, Value *tile, int dim, int step)
 {
@@ -177,12 +169,13 @@ static Value *scanned(Grad *grad, Value *a, int dim, const char *mode)
     return result;
 }
 
-/* An element counts for all those at it and behind it. */
+/* An element counts for all those at it and behind it; in reverse, before it. */
 static Value *through_sums(Grad *grad, const Op *op, Value *adjoint, int dim)
 {
-    Value *sums = scanned(grad, turned(grad, adjoint, dim), dim, "add");
+    Value *sums = scanned(grad, adjoint, dim, "add");
     op_keep_attr(sums->op, op, ATTR_exclusive);
-    return turned(grad, sums, dim);
+    if (!op_int(op, ATTR_reverse, 0)) op_set_int(sums->op, ATTR_reverse, 1);
+    return sums;
 }
 
 /* Those so many places further along the dimension; zero where there are none. */
@@ -259,6 +252,10 @@ void adjoint_scan(Grad *grad, Op *op)
     const int dim = (int)op_int(op, ATTR_dim, 0);
     const char *mode = op_attr(op, ATTR_mode)->text;
     const bool is_max = strcmp(mode, "max") == 0;
+    if (op_int(op, ATTR_reverse, 0) && strcmp(mode, "add") != 0) {
+        grad_refuse(grad, op, "it is a scan of extremes or products from the end");
+        return;
+    }
     Value *adjoint = whole_of(grad, op);
     if (strcmp(mode, "add") == 0)
         adjoint = through_sums(grad, op, adjoint, dim);

@@ -252,12 +252,12 @@ bool lower_exchange(Lower *lower, const Op *op)
 /* ---- scan ---- */
 
 /* What a scan knows of its layout: coordinates along `dim` go by registers, then lanes, then
- * registers again. */
+ * registers again. In reverse those come first that are higher. */
 typedef struct Scan {
     const Layout *layout;
     OpCode code;
     int dim;
-    bool exclusive;
+    bool exclusive, reverse;
     int32_t low; /* coordinates below this are in one lane's registers, side by side */
     Value *identity;
 } Scan;
@@ -268,7 +268,8 @@ static Scan scan_of(Lower *lower, const Op *op)
     Scan scan = {.layout = layout,
                  .code = op_combination(op),
                  .dim = (int)op_int(op, ATTR_dim, 0),
-                 .exclusive = op_int(op, ATTR_exclusive, 0) != 0};
+                 .exclusive = op_int(op, ATTR_exclusive, 0) != 0,
+                 .reverse = op_int(op, ATTR_reverse, 0) != 0};
     scan.identity = identity_of(lower, scan.code, op->results[0].type->dtype);
     scan.low = layout->block[scan.dim];
     for (int bit = 0; bit < layout->bits[LAYOUT_LANE]; bit++) {
@@ -278,8 +279,7 @@ static Scan scan_of(Lower *lower, const Op *op)
     return scan;
 }
 
-/* What lanes before this one have in all, and the sum of all lanes. The bits go from the lowest
- * coordinate to the highest, so that the order of operands is kept. */
+/* What lanes before this one have in all, and the sum of all lanes. */
 static Value *scan_lanes(Lower *lower, const Scan *scan, Value **total)
 {
     Value *before = scan->identity;
@@ -289,10 +289,11 @@ static Value *scan_lanes(Lower *lower, const Scan *scan, Value **total)
             if (layout_basis(layout, LAYOUT_LANE, bit)[scan->dim] != step) continue;
             int32_t targets[32] = {0};
             targets[bit] = 1;
-            Value *upper = address_cmp(lower, "ne", address_gather(lower, targets),
-                                       address_const(lower, DTYPE_i32, 0));
+            Value *later =
+                address_cmp(lower, scan->reverse ? "eq" : "ne", address_gather(lower, targets),
+                            address_const(lower, DTYPE_i32, 0));
             Value *other = shuffle_xor(lower, *total, 1 << bit);
-            Value *more[] = {upper, combine(lower, scan->code, other, before), before};
+            Value *more[] = {later, combine(lower, scan->code, other, before), before};
             before = lower_build(lower, OP_select, 3, more, before->type);
             *total = combine(lower, scan->code, *total, other);
         }
@@ -360,17 +361,32 @@ static bool same_line(const Scan *scan, const Position *a, const Position *b)
     return memcmp(a->at, b->at, sizeof a->at[0] * (size_t)(scan->layout->rank - 1)) == 0;
 }
 
+/* What is beyond the end comes first in reverse. */
+static Value **without_padding(Lower *lower, const Scan *scan, Value *const *from)
+{
+    const Coordinates coordinates = coordinates_of(lower, scan->layout);
+    const int registers = layout_registers(scan->layout);
+    Value **masked = arena_new_array(lower->arena, Value *, registers);
+    for (int reg = 0; reg < registers; reg++) {
+        masked[reg] = masked_register(lower, &coordinates, from, reg, scan->identity);
+        if (!masked[reg]) masked[reg] = scan->identity;
+    }
+    return masked;
+}
+
 void lower_scan(Lower *lower, Op *op)
 {
     const Scan scan = scan_of(lower, op);
     Value **from = lower_tile(lower, operand(op, a)), **to = lower_new_tile(lower, &op->results[0]);
     Position *positions;
     const int count = sort_registers(lower, &scan, &positions);
+    if (scan.reverse) from = without_padding(lower, &scan, from);
     int *line = arena_new_array(lower->arena, int, count);
     for (int begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && same_line(&scan, &positions[begin], &positions[end]);
-             end++)
-            line[end - begin] = positions[end].reg;
+        for (end = begin; end < count && same_line(&scan, &positions[begin], &positions[end]);)
+            end++;
+        for (int i = begin; i < end; i++)
+            line[scan.reverse ? end - 1 - i : i - begin] = positions[i].reg;
         scan_line(lower, &scan, line, end - begin, from, to);
     }
     const int replicas = layout_register_replicas(scan.layout);
