@@ -41,7 +41,7 @@ function arguments(text) {
     sub(/\)(: *| -> .*)$/, "", text)
     sub(/^self(, |$)/, "", text)
     sub(/^\/, /, "", text)
-    gsub(/: (core\.)?(Place|Ref|Lazy)/, "", text)
+    gsub(/: (core\.)?(Place|Ref|Lazy|Ahead)/, "", text)
     return "(" text ")"
 }
 function load(m,   path, inside, property, parts, i, target, values, n, from) {

@@ -163,10 +163,11 @@ static void store_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef
 {
     int bytes = (int)type_bytes(operand(op, value)->type), pieces = (bytes + 15) / 16;
     LLVMTypeRef i128 = LLVMIntTypeInContext(gen->context, 128);
+    const tile_emu_kind kind = op_attr(op, ATTR_any) ? TILE_EMU_ANY_WRITE : TILE_EMU_WRITE;
     if (pieces > 1) value = gen_bitcast(gen, value, LLVMVectorType(i128, (unsigned)pieces));
     for (int i = 0; i < pieces; i++) {
         LLVMValueRef at = gen_offset(gen, pointer, (int64_t)16 * i);
-        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, TILE_EMU_WRITE);
+        at = checked_address(gen, op, at, pieces == 1 ? bytes : 16, kind);
         LLVMValueRef piece =
             pieces == 1 ? value : LLVMBuildExtractElement(gen->builder, value, gen_i32(gen, i), "");
         LLVMSetAlignment(LLVMBuildStore(gen->builder, piece, at), 1);

@@ -89,6 +89,7 @@ typedef enum tile_emu_kind {
     TILE_EMU_WRITE,
     TILE_EMU_ATOMIC,
     TILE_EMU_SPARE_READ, /* of what nobody need have written */
+    TILE_EMU_ANY_WRITE, /* of which those of other threads at the same place in the source may be */
     TILE_EMU_KIND_BITS = 8,
     TILE_EMU_SCOPE_BITS = 10
 } tile_emu_kind;

@@ -583,6 +583,10 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
         request.kind = TILE_EMU_READ;
         request.spare = true;
     }
+    if (request.kind == TILE_EMU_ANY_WRITE) {
+        request.kind = TILE_EMU_WRITE;
+        request.any = true;
+    }
     if (request.kind == TILE_EMU_ATOMIC) {
         request.order = kind >> TILE_EMU_KIND_BITS & 3;
         request.scope = kind >> TILE_EMU_SCOPE_BITS & 3;

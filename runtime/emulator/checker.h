@@ -31,6 +31,7 @@ typedef struct Access {
     uint8_t async : 1;      /* through the asynchronous proxy */
     uint8_t in_flight : 1;  /* a write that may not be there yet, nor anywhere else */
     uint8_t other_unit : 1; /* of `other` */
+    uint8_t any : 1;        /* as in Request */
     uint16_t passed;        /* fault_injection.c */
     uint32_t warps;         /* of a set of reads of one block: whose they are */
     union {
@@ -99,6 +100,7 @@ struct Request {
     bool together, in_flight;          /* as in Access */
     bool done;                         /* a write that was in flight no longer is */
     bool spare;                        /* a read of what nobody need have written */
+    bool any;                          /* a write by an op of which any thread's is meant to last */
     bool unit;                         /* as in Access: what is known to it is `event` */
     uint32_t event;                    /* of order.c */
     uint32_t begun;                    /* of a copy that ends: after which stamp, and event */

@@ -232,6 +232,14 @@ static bool are_strong(const Access *before, const Request *request)
            (narrow == TILE_EMU_CLUSTER && is_of_cluster(request, before));
 }
 
+/* What threads of a block write to one place, where any of it is meant to last. Iterations of a
+ * loop are not told apart. */
+static bool is_any(const Access *before, const Request *request)
+{
+    return request->any && before->any && before->site == request->site &&
+           before->block == request->block->id;
+}
+
 static const char *weakness(const Access *before, const Request *request, char out[PLACE_TEXT])
 {
     out[0] = '\0';
@@ -394,7 +402,7 @@ static void check_known(const Access *before, const Request *request, Order *ord
 
 void tile_emu_shadow_check(const Access *before, const Request *request, Order *order)
 {
-    if (are_strong(before, request)) return;
+    if (are_strong(before, request) || is_any(before, request)) return;
     if (is_gone(before, request)) {
         const Access last = last_of(before);
         check_known(&last, request, order);
@@ -417,6 +425,7 @@ Access tile_emu_shadow_access_of(const Request *request)
                     .reads = request->kind == TILE_EMU_READ,
                     .together = request->together,
                     .unit = request->unit,
+                    .any = request->any,
                     .async = request->proxy == PROXY_ASYNC,
                     .in_flight = request->in_flight,
                     .passed = tile_emu_passed(request->thread)};

@@ -212,6 +212,7 @@ typedef struct Aside {
     Builder builder;
     LoopTrial *trial;
     Parallel *parallel;
+    const ActiveCall *calling;
     Span at;
     int control, tests, library;
 } Aside;

@@ -188,11 +188,12 @@ void unit_index(Eval *eval, Unit *unit)
 
 Aside step_aside(Eval *eval)
 {
-    const Aside aside = {eval->frame, eval->staging, eval->builder, eval->trial,  eval->parallel,
-                         eval->at,    eval->control, eval->tests,   eval->library};
+    const Aside aside = {eval->frame,   eval->staging, eval->builder, eval->trial, eval->parallel,
+                         eval->calling, eval->at,      eval->control, eval->tests, eval->library};
     eval->staging = NULL;
     eval->trial = NULL;
     eval->parallel = NULL;
+    eval->calling = NULL;
     eval->control = eval->tests = 0;
     return aside;
 }
@@ -204,6 +205,7 @@ void step_back(Eval *eval, const Aside *aside)
     eval->builder = aside->builder;
     eval->trial = aside->trial;
     eval->parallel = aside->parallel;
+    eval->calling = aside->calling;
     eval->at = aside->at;
     eval->control = aside->control;
     eval->tests = aside->tests;

@@ -111,6 +111,7 @@ static PlaceKind annotation_kind(Eval *eval, const Function *function, const Nod
     }
     if (type == NULL) return PLACE_NONE;
     if (is_core(type, "Lazy")) return PLACE_LAZY;
+    if (is_core(type, "Ahead")) return PLACE_AHEAD;
     if (is_core(type, "Name")) return PLACE_NAME;
     return is_core(type, "Ref") ? PLACE_REF : is_core(type, "Place") ? PLACE_ANY : PLACE_NONE;
 }
@@ -280,6 +281,51 @@ static Object *eval_lazily(Eval *eval, const Node *node)
     return eval_expr(eval, &lambda->base);
 }
 
+/* The names of the kernel's own that an expression has. */
+typedef struct NameSearch {
+    Eval *eval;
+    Scope *scope; /* where they get bound, to what they stand for */
+} NameSearch;
+
+static bool is_own_name(const Scope *scope, Name name)
+{
+    for (; scope != NULL && scope->kind >= SCOPE_CLASS; scope = scope->parent) {
+        const Binding *binding = bindings_get(&scope->bindings, name);
+        if (binding != NULL && binding->object != NULL) return true;
+    }
+    return false;
+}
+
+static void bind_own_name(void *context, const Node *node)
+{
+    const NameSearch *search = context;
+    if (node->kind != NODE_Name) {
+        node_visit_children(node, bind_own_name, context);
+        return;
+    }
+    const Name name = NODE_AS(Name, node)->id;
+    if (!is_own_name(search->scope->parent, name)) return;
+    Object *object = name_read(search->eval, name, node->span);
+    if (object != NULL)
+        bindings_make(search->eval, &search->scope->bindings, name)->object = object;
+}
+
+/* As a statement of a module, by Python's own rules and whatever run-time control the call is
+ * under. To read a variable of the kernel is part of the kernel, so that is done before. */
+static Object *eval_ahead(Eval *eval, const Node *node)
+{
+    Scope *outer = eval->frame->scope;
+    NameSearch search = {eval, scope_new(eval, SCOPE_FUNCTION, outer, outer->unit)};
+    bind_own_name(&search, node);
+    const Aside aside = step_aside(eval);
+    Frame frame = {.scope = search.scope, .caller = aside.frame};
+    eval->frame = &frame;
+    Object *object = eval_expr(eval, node);
+    step_back(eval, &aside);
+    if (object == NULL || !object_is_staged(object)) return object;
+    return FAIL(eval, not_static, node->span, "this", object_repr(eval, object));
+}
+
 /* uint64(0xFF51AFD7ED558CCD) in a kernel: a literal that no integer with a sign is. */
 static Object *wide_literal(Eval *eval, const Object *callee, const Node *node)
 {
@@ -298,6 +344,7 @@ Object *eval_argument_of(Eval *eval, Object *callee, uint32_t index, Name name, 
     Object *wide = wide_literal(eval, callee, node);
     if (wide != NULL) return wide;
     if (kind == PLACE_LAZY) return eval_lazily(eval, node);
+    if (kind == PLACE_AHEAD) return eval_ahead(eval, node);
     return kind == PLACE_NONE ? eval_expr(eval, node) : eval_place(eval, node, kind);
 }
 

@@ -105,6 +105,7 @@ Object *core_scatter(Eval *eval, const Bound *bound)
     const int count = add_indices(eval, &elements, operands, 2);
     Op *put = build_op(&eval->builder, OP_put, count, operands, 0, NULL);
     op_set_int(put, ATTR_lenient, 1);
+    op_set_int(put, ATTR_any, 1);
     return eval->none;
 }
 

@@ -111,14 +111,16 @@ typedef struct Bindings { /* in order of first binding */
 } Bindings;
 
 /* What a parameter takes of its argument: its value, a place that it can write to, such a place or
- * a part of one, any place, a name of the caller's own, or a function that evaluates it. */
+ * a part of one, any place, a name of the caller's own, a function that evaluates it, or
+ * what it is to a module's statement. */
 typedef enum PlaceKind {
     PLACE_NONE,
     PLACE_REF,
     PLACE_PART,
     PLACE_ANY,
     PLACE_NAME,
-    PLACE_LAZY
+    PLACE_LAZY,
+    PLACE_AHEAD
 } PlaceKind;
 
 typedef struct Function {

@@ -65,7 +65,7 @@ static bool same_places(const Op *a, const Op *b)
         operand(a, value)->type != operand(b, value)->type ||
         !value_same(operand(a, memory), operand(b, memory), NULL, NULL) ||
         !op_same_attr(a, b, ATTR_dims) || !op_same_attr(a, b, ATTR_watched) ||
-        !op_same_attr(a, b, ATTR_lenient))
+        !op_same_attr(a, b, ATTR_lenient) || !op_same_attr(a, b, ATTR_any))
         return false;
     for (int i = first; i < count; i++)
         if (!value_same(a->operands[i], b->operands[i], NULL, NULL)) return false;
@@ -140,6 +140,7 @@ static Op *join(Op *first, Op *second)
     if (mask) op_set_int(both, ATTR_masked, 1);
     op_keep_attr(both, second, ATTR_watched);
     op_keep_attr(both, second, ATTR_lenient);
+    op_keep_attr(both, second, ATTR_any);
     op_erase(first);
     op_erase(second);
     return both;

@@ -85,6 +85,7 @@ void memory_write(Lower *lower, Value *pointer, Value *predicate, DType dtype, i
                           predicate};
     Op *write = build_op(&lower->at, OP_st, predicate ? 3 : 2, operands, 0, NULL);
     op_set_int(write, ATTR_align, dtype_memory_bytes(dtype, count));
+    if (lower->any) op_set_int(write, ATTR_any, 1);
 }
 
 /* ---- addresses ---- */

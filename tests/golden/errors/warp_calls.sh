@@ -175,5 +175,18 @@ class Chosen:
 def pairs(x: wp.array(dtype=Chosen)):
     i = wp.tid()
     x[i] = x[i + 1]
+
+
+@wp.kernel
+def ahead(x: wp.array(dtype=float), n: int):
+    x[0] = float(wp.static(n))
+
+
+@wp.kernel
+def ahead_of(x: wp.array(dtype=float), n: int):
+    for k in range(n):
+        x[0] = float(wp.static(len(x.shape) / 2 + k))
 END
-"$TILEC" check --export 'k = pairs.compile()' calls.tile 2>&1 | grep error
+for kernel in pairs ahead ahead_of; do
+    "$TILEC" check --export "k = $kernel.compile()" calls.tile 2>&1 | grep error
+done

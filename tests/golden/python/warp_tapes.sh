@@ -89,5 +89,29 @@ with wp.Tape() as tape:
     wp.launch(of_pairs, dim=1, inputs=[pairs], outputs=[out])
 tape.backward(grads={out: wp.ones(1, dtype=float)})
 print(pairs.grad.numpy())
+
+
+# What is counted has no gradient, of bytes as of other integers, in a struct and by itself.
+@wp.struct
+class Masks:
+    first: wp.array[wp.uint8]
+    second: wp.array[wp.int8]
+
+
+@wp.kernel
+def masked(x: wp.array[float], m: wp.array[wp.uint8], masks: Masks, y: wp.array[float]):
+    i = wp.tid()
+    if m[i] != wp.uint8(0) and masks.first[i] != wp.uint8(1) and masks.second[i] != wp.int8(1):
+        y[i] = x[i] * x[i]
+
+
+masks = Masks()
+masks.first, masks.second = wp.array([0, 0, 1, 0], dtype=wp.uint8), wp.array([0, 0, 0, 0], dtype=wp.int8)
+mask = wp.array([1, 0, 1, 1], dtype=wp.uint8)
+x, y = wp.array([1.0, 2.0, 3.0, 4.0], dtype=float, requires_grad=True), wp.zeros(4, dtype=float, requires_grad=True)
+with wp.Tape() as tape:
+    wp.launch(masked, dim=4, inputs=[x, mask, masks], outputs=[y])
+tape.backward(grads={y: wp.ones(4, dtype=float)})
+print(x.grad.numpy().tolist())
 P
 python3 -m tilec run "$TMP/program.py"
