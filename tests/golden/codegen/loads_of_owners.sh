@@ -9,9 +9,9 @@ import tilelang.language as T
 @tilelang.jit
 def flipped(n):
     @T.prim_func
-    def main(A: T.Tensor((n, 3), "float32"), B: T.Tensor((n, 3), "float32")):
+    def main(A: T.Tensor((n, 3), "float16"), B: T.Tensor((n, 3), "float16")):
         with T.Kernel(n // 64, threads=256) as b:
-            S = T.alloc_shared((64,), "float32")
+            S = T.alloc_shared((64,), "float16")
             T.copy(A[b * 64:b * 64 + 64, 1], S)
             for i in T.Parallel(64):
                 B[b * 64 + i, 1] = S[63 - i]
