@@ -121,3 +121,8 @@ makers[one] = makers[print] = makers[None] = makers[...] = makers[range(3)] = 7
 print(len(makers), makers[one], makers[print], makers[None], makers[range(0, 3, 1)], (lambda: 1) in makers)
 spread = dict.fromkeys(range(0, 2**62, 2**44), 1)
 print(len(spread), spread[2**44 * 5], 7 in spread)
+
+# `op=` of a set or a dict is of that itself, by whatever name.
+s = {1, 2}; t = s; s |= {3}; print(sorted(t), s is t); s &= {2, 3}; print(sorted(t)); s -= {2}; print(sorted(t)); s ^= {3, 9}; print(sorted(t), s is t)
+d = {"a": 1}; e = d; d |= {"b": 2, "a": 3}; print(e, d is e)
+f = frozenset([1]); g = f; f |= {2}; print(sorted(g), sorted(f))

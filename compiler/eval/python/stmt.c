@@ -132,6 +132,24 @@ static bool is_written_in_place(Eval *eval, const Object *old, const Object *res
     return array.rank > 0;
 }
 
+/* Dicts and sets are, too: `d |= e`. What run-time control decides about is bound anew. */
+static bool is_refilled(const Eval *eval, const Object *old, const Object *result)
+{
+    const bool is_keyed =
+        old->kind == OBJECT_DICT || (old->kind == OBJECT_SET && !old->as.dict.frozen);
+    return is_keyed && result->kind == old->kind && old->as.dict.mirrored == NULL &&
+           (uint32_t)eval->control <= old->as.dict.control;
+}
+
+static Flow refill(Eval *eval, Object *old, const Object *result, Span at)
+{
+    if (!list_may_change(eval, old, at)) return FLOW_ERROR;
+    const uint32_t control = old->as.dict.control;
+    old->as.dict = result->as.dict;
+    old->as.dict.control = control;
+    return FLOW_NEXT;
+}
+
 static Flow write_array(Eval *eval, Object *array, Object *result, Span at)
 {
     HostArray has, gets;
@@ -160,6 +178,7 @@ static Flow update_value(Eval *eval, const NodeAugAssign *n, Object *old, const 
     Object *result = operate_in_place(eval, n->op, old, operand, at);
     if (result == NULL) return FLOW_ERROR;
     if (result == old && object_class(old) != NULL) return FLOW_NEXT;
+    if (is_refilled(eval, old, result)) return refill(eval, old, result, at);
     if (is_written_in_place(eval, old, result, place)) return write_array(eval, old, result, at);
     /* A named tile is written in place, so that a helper that was given it changes the caller's. */
     if (old->kind == OBJECT_TILE && old->as.ir.var != NULL && result->kind == OBJECT_TILE &&
