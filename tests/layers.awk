@@ -12,8 +12,9 @@ BEGIN {
     allow["eval"] = "eval syntax " nouns["ir"]
     language = "eval/values eval syntax ir/dtype base"
     allow["eval/values"] = "target " language
-    allow["eval/python"] = "eval/python " language
-    allow["eval/staging"] = "eval/staging eval/python eval/values eval syntax " nouns["ir"]
+    allow["eval/text"] = "eval/text " language
+    allow["eval/python"] = "eval/python " allow["eval/text"]
+    allow["eval/staging"] = "eval/staging eval/python eval/text eval/values eval syntax " nouns["ir"]
     allow["eval/surface"] = "eval/surface " allow["eval/staging"]
     allow["eval/export"] = "eval/export " allow["eval/surface"]
     below = "target " nouns["ir"] " passes/pass"

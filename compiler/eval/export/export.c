@@ -577,7 +577,9 @@ static Object *try_name(Program *program, Name name, Span at, Fault *fault)
     Attempt attempt = {.quiet = eval->quiet + 1, .frame = eval->frame, .outer = eval->attempt};
     eval->attempt = &attempt;
     eval->quiet++;
+    eval->glances = true;
     Object *value = scope_lookup(eval, program->unit->scope, name, at, &found);
+    eval->glances = false;
     eval->quiet--;
     eval->attempt = attempt.outer;
     *fault = attempt.fault;

@@ -85,11 +85,15 @@ static bool leave_out(Eval *eval, const Node *statement)
                            statement->kind == NODE_AnnAssign || statement->kind == NODE_AugAssign ||
                            statement->kind == NODE_FunctionDef || statement->kind == NODE_Assert;
     const Scope *scope = eval->frame->scope;
-    if (eval->needed_missing == NULL || !is_simple || eval->quiet == 0 || eval->attempt != NULL ||
+    if (eval->needed_missing == NULL || !is_simple || eval->quiet == 0 ||
+        eval->attempt != eval->changes ||
         statement == scope->unit->tree->tree->body.items[scope->index])
         return false;
-    diag_report(eval->session->diags, DIAG_statement_skipped, statement->span,
-                "it needs a host module");
+    if (eval->changes == NULL)
+        diag_report(eval->session->diags, DIAG_statement_skipped, statement->span,
+                    "it needs a host module");
+    vec_push(eval->arena, &scope->unit->thunks[scope->index].left,
+             ((LeftOut){statement, eval->needed_missing, NULL}));
     names_bound(eval, statement, lack_name, eval);
     return true;
 }

@@ -185,11 +185,14 @@ const Source *program_input(const Program *program, int index)
 Object *eval_in(Eval *eval, Scope *scope, const Node *node)
 {
     Frame frame = {.scope = scope, .caller = eval->frame};
+    Scope *running = eval->running;
     eval->frame = &frame;
+    if (scope->kind == SCOPE_STATEMENT) eval->running = scope;
     eval_move(eval, node->span);
     eval->steps_left = UNROLL_LIMIT;
     Object *object = eval_expr(eval, node);
     eval->frame = frame.caller;
+    eval->running = running;
     return object;
 }
 

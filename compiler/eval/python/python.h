@@ -3,6 +3,7 @@
 #ifndef TILEC_EVAL_PYTHON_H
 #define TILEC_EVAL_PYTHON_H
 
+#include "eval/text/text.h"
 #include "eval/values/values.h"
 
 #define BUILTIN(module, name, signature, handler) BuiltinHandler handler;
@@ -144,11 +145,6 @@ Object *iterator_drain(Eval *eval, Object *iterator, Span at); /* all that is le
 
 Flow run_match(Eval *eval, const Node *node);
 
-/* ---- names.c ---- */
-
-void names_bound(Eval *eval, const Node *statement, void (*visit)(void *, Name), void *context);
-bool block_leaves(Nodes statements);
-
 /* ---- nearest.c ---- */
 
 void nearest_try_scope(Eval *eval, Nearest *nearest, const Scope *scope);
@@ -211,6 +207,7 @@ typedef struct Aside {
     Staging *staging;
     Builder builder;
     LoopTrial *trial;
+    Scope *running;
     Parallel *parallel;
     const ActiveCall *calling;
     Span at;
@@ -220,13 +217,18 @@ bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at);
 /* NULL with *found false: there is none (not reported). */
 Object *scope_lookup(Eval *eval, Scope *scope, Name name, Span at, bool *found);
 Object *name_read(Eval *eval, Name name, Span at);
+
+/* ---- module.c ---- */
+
 /* Runs the module's statement, if it has not run; `name` is what asks for it. False: reported. */
 bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at);
 /* A module's name as statements after `index` see it (UINT32_MAX: all). */
 Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found);
+/* A module's name as code that runs now sees it, while a statement of the module is running. */
+Object *unit_lookup_now(Eval *eval, Unit *unit, Name name, Span at, bool *found);
+void unit_index(Eval *eval, Unit *unit);
 Aside step_aside(Eval *eval);
 void step_back(Eval *eval, const Aside *aside);
-void unit_index(Eval *eval, Unit *unit);
 
 /* ---- sets.c ---- */
 

@@ -1,5 +1,4 @@
-/* scope.c: names and where they are bound. A module's names are evaluated when something needs
- * them: a statement sees the last binding above it, a function sees the last one of all. */
+/* scope.c: names and where they are bound. */
 #include "eval/python/python.h"
 
 #include <string.h>
@@ -13,15 +12,19 @@ static Scope *home_scope(Scope *scope, Name name)
     return scope;
 }
 
-/* What a host says that a module's name is holds until a function of a kernel's assigns it anew. */
+/* What a host says that a module's name is holds until a function of a kernel's assigns it anew. A
+ * function that a statement of the module calls binds a `global` as that statement does. */
 bool scope_assign(Eval *eval, Scope *scope, Name name, Object *object, Span at)
 {
     Scope *home = home_scope(scope, name);
+    const Scope *running = eval->staging == NULL ? eval->running : NULL;
     const bool is_told =
         home != scope && home->kind == SCOPE_UNIT && map_has(&home->unit->defined, name);
     if (is_told) {
         map_set(eval->arena, &home->unit->defined, name, object);
         vec_push(eval->arena, &eval->untold, home->unit);
+    } else if (home != scope && running != NULL && running->unit->scope == home) {
+        home = eval->running;
     }
     return eval->ops->binding_set(eval, bindings_make(eval, &home->bindings, name), object, at);
 }
@@ -59,10 +62,10 @@ static Object *lookup_one(Eval *eval, Scope *scope, Name name, Span at, bool lat
         *found = true;
         return eval->ops->binding_get(eval, binding, at);
     }
-    if (scope->kind == SCOPE_UNIT)
-        return unit_lookup(eval, scope->unit, name, UINT32_MAX, at, found);
+    if (scope->kind == SCOPE_UNIT || (scope->kind == SCOPE_STATEMENT && late))
+        return unit_lookup_now(eval, scope->unit, name, at, found);
     if (scope->kind == SCOPE_STATEMENT)
-        return unit_lookup(eval, scope->unit, name, late ? UINT32_MAX : scope->index, at, found);
+        return unit_lookup(eval, scope->unit, name, scope->index, at, found);
     return NULL;
 }
 
@@ -153,148 +156,4 @@ Object *name_read(Eval *eval, Name name, Span at)
         nearest_try_scope(eval, &nearest, host->as.unit->scope);
     nearest_try_scope(eval, &nearest, eval->frame->scope);
     return nearest_hint(eval, &nearest);
-}
-
-/* ---- a module's statements ---- */
-
-typedef struct Indexing {
-    Eval *eval;
-    Unit *unit;
-    uint32_t index;
-} Indexing;
-
-static void index_name(void *context, Name name)
-{
-    Indexing *indexing = context;
-    Arena *arena = indexing->eval->arena;
-    IndexVec *statements = map_get(&indexing->unit->definitions, name);
-    if (statements == NULL) {
-        statements = arena_new_of(arena, IndexVec);
-        map_set(arena, &indexing->unit->definitions, name, statements);
-    }
-    if (statements->count == 0 || vec_last(statements) != indexing->index)
-        vec_push(arena, statements, indexing->index);
-}
-
-void unit_index(Eval *eval, Unit *unit)
-{
-    Nodes body = unit->tree->tree->body;
-    unit->thunks = arena_new_array(eval->arena, Thunk, body.count);
-    for (uint32_t i = 0; i < body.count; i++) {
-        Indexing indexing = {eval, unit, i};
-        names_bound(eval, body.items[i], index_name, &indexing);
-    }
-}
-
-Aside step_aside(Eval *eval)
-{
-    const Aside aside = {eval->frame,   eval->staging, eval->builder, eval->trial, eval->parallel,
-                         eval->calling, eval->at,      eval->control, eval->tests, eval->library};
-    eval->staging = NULL;
-    eval->trial = NULL;
-    eval->parallel = NULL;
-    eval->calling = NULL;
-    eval->control = eval->tests = 0;
-    return aside;
-}
-
-void step_back(Eval *eval, const Aside *aside)
-{
-    eval->frame = aside->frame;
-    eval->staging = aside->staging;
-    eval->builder = aside->builder;
-    eval->trial = aside->trial;
-    eval->parallel = aside->parallel;
-    eval->calling = aside->calling;
-    eval->at = aside->at;
-    eval->control = aside->control;
-    eval->tests = aside->tests;
-    eval->library = aside->library;
-}
-
-bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
-{
-    Thunk *thunk = &unit->thunks[index];
-    if (thunk->state == THUNK_DONE) return true;
-    if (thunk->state == THUNK_FAILED) return false;
-    if (thunk->state == THUNK_RUNNING) {
-        FAIL(eval, circular_name, at, name);
-        return false;
-    }
-    thunk->state = THUNK_RUNNING;
-    thunk->scope = scope_new(eval, SCOPE_STATEMENT, eval->builtins, unit);
-    thunk->scope->index = index;
-    Aside aside = step_aside(eval);
-    Frame frame = {.scope = thunk->scope, .caller = aside.frame};
-    eval->frame = &frame;
-    eval->library = unit->is_library ? aside.library + 1 : 0;
-    MadeVec *made = eval->made;
-    thunk->made.count = 0;
-    eval->made = unit->is_library ? NULL : &thunk->made;
-    Flow flow = eval->ops->eval_statement(eval, unit->tree->tree->body.items[index]);
-    step_back(eval, &aside);
-    eval->made = made;
-    /* What failed in silence may be asked for again, aloud. */
-    thunk->state = flow != FLOW_ERROR ? THUNK_DONE : eval->quiet > 0 ? THUNK_NEW : THUNK_FAILED;
-    return flow != FLOW_ERROR;
-}
-
-/* Among what `statements` bind; the last ones first. */
-static Object *lookup_statements(Eval *eval, Unit *unit, const IndexVec *statements, Name name,
-                                 uint32_t index, Span at, bool *found)
-{
-    for (size_t i = statements != NULL ? statements->count : 0; i-- > 0;) {
-        uint32_t statement = statements->data[i];
-        if (statement >= index) continue;
-        if (!thunk_force(eval, unit, statement, name, at)) {
-            *found = true;
-            return NULL;
-        }
-        Binding *binding = bindings_get(&unit->thunks[statement].scope->bindings, name);
-        if (binding != NULL && binding->object != NULL) {
-            *found = true;
-            return eval->ops->binding_get(eval, binding, at);
-        }
-    }
-    return NULL;
-}
-
-/* Among what `from module import *` takes, the last ones first: nothing but the name is evaluated
- * in the other module. Of those in other statements all is, when one is needed. */
-static Object *lookup_stars(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
-{
-    const IndexVec *statements =
-        map_get(&unit->definitions, intern_text(eval->session->names, "*"));
-    for (size_t i = statements != NULL ? statements->count : 0; i-- > 0 && !*found;) {
-        const uint32_t statement = statements->data[i];
-        const Node *node = unit->tree->tree->body.items[statement];
-        const IndexVec one = {.data = &statements->data[i], .count = 1};
-        Object *object =
-            statement >= index ? NULL
-            : node->kind == NODE_ImportFrom
-                ? eval->ops->star_lookup(eval, unit, NODE_AS(ImportFrom, node), name, at, found)
-                : lookup_statements(eval, unit, &one, name, index, at, found);
-        if (*found) return object;
-    }
-    return NULL;
-}
-
-Object *unit_lookup(Eval *eval, Unit *unit, Name name, uint32_t index, Span at, bool *found)
-{
-    Object *defined = index == UINT32_MAX ? map_get(&unit->defined, name) : NULL;
-    *found = defined != NULL;
-    if (*found) return defined;
-    if (!unit->is_eager) {
-        Object *object = lookup_statements(eval, unit, map_get(&unit->definitions, name), name,
-                                           index, at, found);
-        if (!*found) object = lookup_stars(eval, unit, name, index, at, found);
-        if (*found) return object;
-    }
-    Binding *own =
-        bindings_get(&unit->scope->bindings, name); /* __name__, and what an eager module bound */
-    if ((own == NULL || own->object == NULL) && unit->statements != NULL)
-        own = bindings_get(&unit->statements->bindings, name);
-    if (own == NULL || own->object == NULL) return NULL;
-    *found = true;
-    return eval->ops->binding_get(eval, own, at);
 }

@@ -308,10 +308,18 @@ typedef struct Made {
 } Made;
 typedef VEC(Made) MadeVec;
 
+/* A statement that was left out, as it needs a host module or fails. */
+typedef struct LeftOut {
+    const struct Node *node;
+    const Object *missing; /* NULL: it fails, */
+    const char *fault;     /* as this says; NULL: nobody heard */
+} LeftOut;
+
 typedef struct Thunk {
     ThunkState state;
     Scope *scope;
     MadeVec made;
+    VEC(LeftOut) left; /* in it, or it itself */
 } Thunk;
 
 /* A module: its text and names. */
@@ -320,8 +328,10 @@ struct Unit {
     Name folder; /* of a package: prefix of its modules; else NULL */
     Module *tree;
     Scope *scope;
-    Thunk *thunks;   /* one a statement */
-    Map definitions; /* name -> IndexVec: statements that bind it, in order */
+    Thunk *thunks;           /* one a statement */
+    Map definitions;         /* name -> IndexVec: statements that bind it, in order */
+    struct ModuleText *text; /* what its statements change; NULL: nobody asked */
+    Map settled; /* name -> number: the statements above have changed what it is bound to */
     Object *object;
     Map defined;       /* name -> Object: -D of the command line; wins over what the module binds */
     Scope *statements; /* that `run` executes in it: their names are there for its functions */

@@ -262,8 +262,11 @@ struct Eval {
     Parallel *parallel; /* NULL: no parallel loop is being staged */
     uint64_t passed;    /* places that ways leave to, as the ends of loops and calls */
     uint64_t clock;
-    MadeVec *made;               /* by the module's statement that runs; NULL: nobody asks */
-    Map warned;                  /* places of warnings, which are given once */
+    bool glances;     /* a name is looked at for what it is: what changes it does not run */
+    Attempt *changes; /* a statement runs for what it changes alone: what it lacks is not told */
+    Scope *running;   /* of the module's statement that runs; NULL: none does */
+    MadeVec *made;    /* by the module's statement that runs; NULL: nobody asks */
+    Map warned;       /* places of warnings, which are given once */
     Object *needed_missing;      /* the host module that was needed last; NULL: none */
     uint64_t steps_left;         /* compile-time loop iterations: no input may run forever */
     uint64_t calls_left;         /* of functions; as above, for the whole program */
@@ -288,6 +291,9 @@ enum { WORK_BYTES = 64, WORK_ITEMS = 8, WORK_LETTERS = 4 };
 enum { WORK_OF_ITEM = 4 /* of an iterator */, WORK_OF_ADDING = 4 /* to a text */ };
 enum { WORK_OF_EXPRESSION = 2, WORK_OF_PRINTING = 16, WORK_OF_STAGED = 100 };
 enum { WORK_OF_LOOP = 4000 /* of a trial */ };
+enum {
+    WORK_OF_CHANGE = 50000000 /* of what may change a name, and may have nothing to do with it */
+};
 enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
 enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };
 #define MEMORY_LIMIT     ((size_t)2 << 30) /* bytes, of what is evaluated */

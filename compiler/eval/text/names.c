@@ -1,5 +1,5 @@
 /* names.c: what the text of statements tells: the names that they bind, whether they leave. */
-#include "eval/python/python.h"
+#include "eval/text/text.h"
 
 #include <string.h>
 
@@ -52,6 +52,13 @@ static void walk_try(const NameWalk *walk, const NodeTry *node)
     walk_all(walk, node->finalbody);
 }
 
+static void walk_with(const NameWalk *walk, const NodeWith *node)
+{
+    for (uint32_t i = 0; i < node->items.count; i++)
+        walk_target(walk, NODE_AS(withitem, node->items.items[i])->optional_vars);
+    walk_all(walk, node->body);
+}
+
 static void walk_compound(const NameWalk *walk, const Node *node)
 {
     switch ((int)node->kind) {
@@ -72,7 +79,7 @@ static void walk_compound(const NameWalk *walk, const Node *node)
         walk_all(walk, NODE_AS(If, node)->body);
         walk_all(walk, NODE_AS(If, node)->orelse);
         break;
-    case NODE_With: walk_all(walk, NODE_AS(With, node)->body); break;
+    case NODE_With: walk_with(walk, NODE_AS(With, node)); break;
     case NODE_Try: walk_try(walk, NODE_AS(Try, node)); break;
     default: break; /* the others bind nothing */
     }
