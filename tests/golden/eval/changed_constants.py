@@ -16,7 +16,7 @@ TABLE = {"x": 0}
 
 
 def register(function):
-    TABLE[function.__name__] = len(TABLE)
+    TABLE[function.key] = len(TABLE)
     return function
 
 
