@@ -1,6 +1,7 @@
 # Names of a module that is evaluated when something needs them are bound to what its statements have made of it, in whatever order they are asked for.
 import modules.changed as m
 
+print(m.again, m.C.items, m.source, m.sink)
 print(m.cfg2.xs, m.alen, m.N, m.S)
 print(m.tile, m.cfg, m.W, m.c2.n)
 print(m.st, m.got, m.OBJ, m.dd)

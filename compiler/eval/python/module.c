@@ -223,9 +223,10 @@ static bool is_known(Eval *eval, const Seen *seen, const Touch *touch, Span at)
     if (touch->effect < EFFECT_SURE) return true;
     const Thunk *thunk = &seen->unit->thunks[touch->statement];
     vec_each (left, &thunk->left) {
-        if ((touch->name != seen->name && !is_bound_to(seen, touch->name, touch->statement)) ||
-            !node_changes(seen->unit->text, left->node, touch->name))
-            continue;
+        const bool is_it = touch->name == seen->name
+                               ? touch->statement > seen->bound
+                               : is_bound_to(seen, touch->name, touch->statement);
+        if (!is_it || !node_changes(seen->unit->text, left->node, touch->name)) continue;
         FAIL(eval, change_left_out, at, seen->name, fault_of(eval, left));
         if (eval->quiet == 0)
             diag_note(eval->session->diags, left->node->span, "it is changed here");
@@ -248,8 +249,8 @@ static size_t count_needed(const Seen *seen, const TouchVec *touches, Effect lea
     return needed;
 }
 
-/* Evaluates what stands between the name's binding and `index` and may change the object, and what
- * reads it before that happens. False: reported. */
+/* Evaluates what stands above `index` and may change the object, and what reads it before that
+ * happens. False: reported. */
 static bool settle(Eval *eval, const Seen *seen, Span at)
 {
     Unit *unit = seen->unit;
@@ -261,7 +262,6 @@ static bool settle(Eval *eval, const Seen *seen, Span at)
     if (!is_settled) map_set_number(eval->arena, &unit->settled, seen->name, (intptr_t)seen->index);
     for (size_t i = 0; i < needed; i++) {
         const Touch *touch = &touches->data[i];
-        if (touch->statement <= seen->bound) continue;
         if (!is_settled) run_change(eval, seen, touch);
         if (least < EFFECT_SURE && !is_known(eval, seen, touch, at)) return false;
     }

@@ -512,11 +512,13 @@ static void find_definitions(void *context, const Node *node)
         node_visit_children(node, find_definitions, text);
 }
 
-/* What binds nothing need not run for what it reads alone. */
-static bool binds(const Node *statement)
+/* What binds nothing and changes nothing need not run for what it reads. */
+static bool has_effect(const Node *statement, const Done *done)
 {
-    return statement->kind != NODE_Expr && statement->kind != NODE_Assert &&
-           statement->kind != NODE_Delete && statement->kind != NODE_Raise;
+    bool changes = statement->kind != NODE_Expr && statement->kind != NODE_Assert &&
+                   statement->kind != NODE_Raise;
+    vec_each (touch, &done->list) changes |= touch->effect > EFFECT_NONE;
+    return changes;
 }
 
 static void add_to_group(ModuleText *text, const Touch *touch)
@@ -530,6 +532,25 @@ static void add_to_group(ModuleText *text, const Touch *touch)
     vec_push(text->eval->arena, touches, *touch);
 }
 
+/* What the module's statement does goes to `all`. */
+static void read_statement(ModuleText *text, uint32_t index, BindLate *bind, void *context,
+                           TouchVec *all)
+{
+    Arena *arena = text->eval->arena;
+    const Node *statement = text->unit->tree->tree->body.items[index];
+    Done done = {0};
+    NameVec bound = {0};
+    Walk walk = {.text = text, .done = &done, .bound = &bound};
+    walk_node(&walk, statement);
+    vec_each (name, &bound) bind(context, index, *name);
+    if (!has_effect(statement, &done)) return;
+    vec_each (touch, &done.list) {
+        touch->statement = index;
+        if (touch->effect > EFFECT_NONE) map_add(arena, &text->changed, touch->name);
+        vec_push(arena, all, *touch);
+    }
+}
+
 ModuleText *module_text(Eval *eval, const Unit *unit, BindLate *bind, void *context)
 {
     ModuleText *text = arena_new_of(eval->arena, ModuleText);
@@ -537,19 +558,7 @@ ModuleText *module_text(Eval *eval, const Unit *unit, BindLate *bind, void *cont
     TouchVec all = {0};
     *text = (ModuleText){.eval = eval, .unit = unit};
     for (uint32_t i = 0; i < body.count; i++) find_definitions(text, body.items[i]);
-    for (uint32_t i = 0; i < body.count; i++) {
-        Done done = {0};
-        NameVec bound = {0};
-        Walk walk = {.text = text, .done = &done, .bound = &bound};
-        walk_node(&walk, body.items[i]);
-        vec_each (touch, &done.list) {
-            touch->statement = i;
-            if (touch->effect > EFFECT_NONE) map_add(eval->arena, &text->changed, touch->name);
-            if (touch->effect > EFFECT_NONE || binds(body.items[i]))
-                vec_push(eval->arena, &all, *touch);
-        }
-        vec_each (name, &bound) bind(context, i, *name);
-    }
+    for (uint32_t i = 0; i < body.count; i++) read_statement(text, i, bind, context, &all);
     for (size_t i = 0; i < text->made.count; i += 2)
         if (map_has(&text->changed, text->made.data[i + 1]))
             groups_join(text, text->made.data[i], text->made.data[i + 1]);

@@ -239,3 +239,14 @@ class Ctx:
 with Ctx() as wl:
     wl.append("with")
 wl.append("after")
+
+# what reads an object before it changes, to change another one
+source, sink = [1], {}
+sink["before"] = len(source)
+sink.update(q=sum(source))
+other = source
+source.append(2)
+C.add(len(sink))
+sink["after"] = len(source)
+again = sink
+again.setdefault("z", []).append(len(other))
