@@ -1,5 +1,6 @@
 # Names of a module that is evaluated when something needs them are bound to what its statements have made of it, in whatever order they are asked for.
 import modules.changed as m
+import modules.entries as e
 
 print(m.again, m.C.items, m.source, m.sink)
 print(m.cfg2.xs, m.alen, m.N, m.S)
@@ -24,3 +25,4 @@ print(len(m.root.kids), m.C.made)
 print(m.C(7).n, m.C.made, m.readN(), m.fib(12), m.late()[0])
 m.conf["block"] = 7; m.TABLE.clear()
 print(m.late()[0], m.TABLE, m.keys)
+print(e.L, list(e.TABLE), e.get("a"), e.n, e.Config.block, e.reg.Config.warps, e.R.EXTRA, e.reg.COUNT, e.size())

@@ -670,6 +670,16 @@ bool hint_import(Eval *eval, const Unit *unit, Name name, Span at)
     return true;
 }
 
+bool import_is_own(Eval *eval, const Unit *unit, const Node *node)
+{
+    const bool is_plain = node->kind == NODE_Import;
+    const Name path = is_plain ? NODE_AS(alias, NODE_AS(Import, node)->names.items[0])->name
+                               : absolute_name(eval, unit, NODE_AS(ImportFrom, node));
+    if (path == NULL || path[0] == '\0' || is_folder(path)) return false;
+    const Object *module = import_module(eval, path, node->span);
+    return module != NULL && module->kind == OBJECT_MODULE && !module->as.unit->is_library;
+}
+
 Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,
                     bool *found)
 {

@@ -48,10 +48,19 @@ static void index_late(void *context, uint32_t statement, Name name)
     index_name(indexing, name);
 }
 
+static bool is_own(void *context, const Node *import)
+{
+    const Indexing *indexing = context;
+    return indexing->eval->ops->import_is_own(indexing->eval, indexing->unit, import);
+}
+
 static void read_changes(Eval *eval, Unit *unit)
 {
-    Indexing indexing = {eval, unit, 0};
-    unit->text = module_text(eval, unit, index_late, &indexing);
+    Indexing *indexing = arena_new_of(eval->arena, Indexing);
+    TextAsker *asker = arena_new_of(eval->arena, TextAsker);
+    *indexing = (Indexing){eval, unit, 0};
+    *asker = (TextAsker){indexing, index_late, is_own};
+    unit->text = module_text(eval, unit, asker);
 }
 
 /* ---- running one ---- */
@@ -118,11 +127,13 @@ bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
 /* ---- what changes the object that a name is bound to ---- */
 
 /* What may be written of a module's text: what it must do to an object before that matters. Numbers
- * and texts never change; functions and kernels do where they are assigned to, as all that they are
- * given to would else be run. */
-static Effect least_effect(const Object *object, int depth)
+ * and texts never change; what functions of the program's other modules see may; functions and
+ * kernels do where they are assigned to, as all that they are given to would else be run. */
+static Effect least_effect(const Unit *unit, const Object *object, int depth)
 {
     enum { DEPTH = 8 };
+    const Unit *from = object->kind == OBJECT_FUNCTION ? object->as.function.unit : NULL;
+    const bool is_of_other = from != NULL && from != unit && !from->is_library;
     switch ((int)object->kind) {
     case OBJECT_LIST:
     case OBJECT_DICT:
@@ -132,10 +143,10 @@ static Effect least_effect(const Object *object, int depth)
     case OBJECT_METHOD: return EFFECT_MAYBE;
     case OBJECT_INSTANCE: return is_kernel(object) ? EFFECT_SURE : EFFECT_MAYBE;
     case OBJECT_MODULE: return object->as.unit->is_library ? EFFECT_NONE : EFFECT_MAYBE;
-    case OBJECT_FUNCTION: return EFFECT_SURE;
+    case OBJECT_FUNCTION: return is_of_other ? EFFECT_MAYBE : EFFECT_SURE;
     case OBJECT_TUPLE:
         for (uint32_t i = 0; depth < DEPTH && i < object->as.list.count; i++)
-            if (least_effect(object->as.list.items[i], depth + 1) == EFFECT_MAYBE)
+            if (least_effect(unit, object->as.list.items[i], depth + 1) == EFFECT_MAYBE)
                 return EFFECT_MAYBE;
     }
     return EFFECT_NONE;
@@ -254,7 +265,7 @@ static size_t count_needed(const Seen *seen, const TouchVec *touches, Effect lea
 static bool settle(Eval *eval, const Seen *seen, Span at)
 {
     Unit *unit = seen->unit;
-    const Effect least = unit->text != NULL ? least_effect(seen->object, 0) : EFFECT_NONE;
+    const Effect least = unit->text != NULL ? least_effect(unit, seen->object, 0) : EFFECT_NONE;
     const TouchVec *touches = least != EFFECT_NONE ? touches_of(unit->text, seen->name) : NULL;
     if (touches == NULL || eval->glances) return true;
     const size_t needed = count_needed(seen, touches, least);

@@ -499,6 +499,10 @@ bool attribute_put(Eval *eval, Object *object, Name name, Object *value, Span at
         dict_set(eval, object->as.instance->dict, object_text(eval, name, strlen(name)), value);
     if (attributes != NULL)
         return eval->ops->binding_set(eval, bindings_make(eval, attributes, name), value, at);
+    if (object->kind == OBJECT_MODULE && !object->as.unit->is_library && eval->staging == NULL) {
+        map_set(eval->arena, &object->as.unit->defined, name, value);
+        return true;
+    }
     FAIL(eval, unknown_attribute, at, object_repr(eval, object), name);
     return false;
 }

@@ -100,6 +100,8 @@ Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library);
 void unit_take_told(Eval *eval, Unit *unit); /* what a host says of its names */
 void units_take_told(Eval *eval);            /* of those that functions have changed */
 Flow eval_import(Eval *eval, const NodeImport *node);
+/* Whether the import of the module's text is of another one of the program's, and no library's. */
+bool import_is_own(Eval *eval, const Unit *unit, const Node *node);
 /* The name among those that `from module import *` takes, in this unit. */
 Object *star_lookup(Eval *eval, const Unit *unit, const NodeImportFrom *node, Name name, Span at,
                     bool *found);

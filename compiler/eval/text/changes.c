@@ -1,7 +1,8 @@
 /* changes.c: which statements of a module change what its names are bound to, as their text tells:
  * a module that is evaluated lazily runs them before such a name is needed (module.c). What the
  * functions of the module do to their arguments and to its names counts for those who call them;
- * functions of other modules are taken to change nothing. */
+ * functions of the program's other modules may change what they are given and what those modules
+ * have, and all others are taken to change nothing. */
 #include "eval/text/changes.h"
 
 #include <string.h>
@@ -127,6 +128,13 @@ static void call_builtin(Walk *walk, const NodeCall *call, Name name)
     if (root != NULL) name_touch(walk, root, EFFECT_SURE);
 }
 
+/* A name that an import of a library binds, or of a module that is not there. */
+static bool is_foreign(const ModuleText *text, Name name)
+{
+    const Node *import = map_get(&text->imports, name);
+    return import != NULL && !text->asker->is_own(text->asker->context, import);
+}
+
 static void call_name(Walk *walk, const NodeCall *call, Name name)
 {
     const ModuleText *text = walk->text;
@@ -138,7 +146,7 @@ static void call_name(Walk *walk, const NodeCall *call, Name name)
         apply_all(walk, map_get(&text->constructors, name), call, NULL, 1);
     else if (!map_has(&text->unit->definitions, name))
         call_builtin(walk, call, name);
-    else if (!map_has(&text->imports, name))
+    else if (!is_foreign(text, name))
         call_unknown(walk, call, name);
 }
 
@@ -177,6 +185,7 @@ static void call_method_of(Walk *walk, const NodeCall *call, Name name, Name own
         apply_facts(walk, methods->data[i], call, owner, !is_static(methods->data[i]));
     if (effect == EFFECT_NONE) return;
     name_touch(walk, owner, effect);
+    if (map_has(&walk->text->imports, owner)) touch_arguments(walk, call, EFFECT_MAYBE);
     find_in_arguments(walk, call, &sources);
     assign_owner(walk, owner, &sources);
 }
@@ -185,7 +194,7 @@ static void call_method(Walk *walk, const NodeCall *call, const NodeAttribute *c
 {
     const NameVec owners = node_owners(walk, callee->value);
     vec_each (owner, &owners)
-        if (name_is_local(walk, *owner) || !map_has(&walk->text->imports, *owner))
+        if (name_is_local(walk, *owner) || !is_foreign(walk->text, *owner))
             call_method_of(walk, call, callee->attr, *owner);
 }
 
@@ -468,16 +477,21 @@ static void add_methods(ModuleText *text, const NodeClassDef *class)
     }
 }
 
+typedef struct Imported {
+    ModuleText *text;
+    const Node *node;
+    Name module;
+    bool is_container;
+} Imported;
+
+/* All that comes of a module is of one group: its functions may change what it has. */
 static void add_import(void *context, Name name)
 {
-    ModuleText *text = context;
-    map_add(text->eval->arena, &text->imports, name);
-}
-
-static void add_container(void *context, Name name)
-{
-    ModuleText *text = context;
-    map_add(text->eval->arena, &text->containers, name);
+    const Imported *imported = context;
+    ModuleText *text = imported->text;
+    map_set(text->eval->arena, &text->imports, name, (void *)(uintptr_t)imported->node);
+    if (imported->is_container) map_add(text->eval->arena, &text->containers, name);
+    groups_join(text, name, imported->module);
 }
 
 static void add_imports(ModuleText *text, const Node *node)
@@ -487,9 +501,10 @@ static void add_imports(ModuleText *text, const Node *node)
     const Name from = node->kind == NODE_Import
                           ? NODE_AS(alias, NODE_AS(Import, node)->names.items[0])->name
                           : NODE_AS(ImportFrom, node)->module;
-    names_bound(text->eval, node, add_import, text);
-    if (from != NULL && text_is_among(from, CONTAINERS))
-        names_bound(text->eval, node, add_container, text);
+    Imported imported = {text, node,
+                         from != NULL ? from : intern_text(text->eval->session->names, "."), false};
+    imported.is_container = text_is_among(imported.module, CONTAINERS);
+    names_bound(text->eval, node, add_import, &imported);
 }
 
 /* Of the module itself, wherever in its statements. */
@@ -533,8 +548,7 @@ static void add_to_group(ModuleText *text, const Touch *touch)
 }
 
 /* What the module's statement does goes to `all`. */
-static void read_statement(ModuleText *text, uint32_t index, BindLate *bind, void *context,
-                           TouchVec *all)
+static void read_statement(ModuleText *text, uint32_t index, TouchVec *all)
 {
     Arena *arena = text->eval->arena;
     const Node *statement = text->unit->tree->tree->body.items[index];
@@ -542,7 +556,7 @@ static void read_statement(ModuleText *text, uint32_t index, BindLate *bind, voi
     NameVec bound = {0};
     Walk walk = {.text = text, .done = &done, .bound = &bound};
     walk_node(&walk, statement);
-    vec_each (name, &bound) bind(context, index, *name);
+    vec_each (name, &bound) text->asker->bind(text->asker->context, index, *name);
     if (!has_effect(statement, &done)) return;
     vec_each (touch, &done.list) {
         touch->statement = index;
@@ -551,14 +565,14 @@ static void read_statement(ModuleText *text, uint32_t index, BindLate *bind, voi
     }
 }
 
-ModuleText *module_text(Eval *eval, const Unit *unit, BindLate *bind, void *context)
+ModuleText *module_text(Eval *eval, const Unit *unit, const TextAsker *asker)
 {
     ModuleText *text = arena_new_of(eval->arena, ModuleText);
     const Nodes body = unit->tree->tree->body;
     TouchVec all = {0};
-    *text = (ModuleText){.eval = eval, .unit = unit};
+    *text = (ModuleText){.eval = eval, .unit = unit, .asker = asker};
     for (uint32_t i = 0; i < body.count; i++) find_definitions(text, body.items[i]);
-    for (uint32_t i = 0; i < body.count; i++) read_statement(text, i, bind, context, &all);
+    for (uint32_t i = 0; i < body.count; i++) read_statement(text, i, &all);
     for (size_t i = 0; i < text->made.count; i += 2)
         if (map_has(&text->changed, text->made.data[i + 1]))
             groups_join(text, text->made.data[i], text->made.data[i + 1]);

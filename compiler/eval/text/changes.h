@@ -24,11 +24,12 @@ typedef struct Facts {
 struct ModuleText {
     Eval *eval;
     const Unit *unit;
+    const TextAsker *asker;
     Map functions;    /* name -> NodeVec: functions, and lambdas */
     Map constructors; /* name of a class -> NodeVec: its __init__ */
     Map methods;      /* name -> NodeVec */
     Map classes;      /* the names of classes */
-    Map imports;      /* the names that imports bind */
+    Map imports;      /* name that an import binds -> the import */
     Map containers;   /* those of them that are modules of containers, or of what calls functions */
     Map facts;        /* FunctionDef or Lambda -> Facts */
     Map heads;        /* name -> another one of its group; none: the group goes by its name */

@@ -15,9 +15,15 @@ typedef struct Touch {
 } Touch;
 typedef VEC(Touch) TouchVec;
 typedef struct ModuleText ModuleText;
-/* A function that the statement calls may bind the module's name. */
-typedef void BindLate(void *context, uint32_t statement, Name name);
-ModuleText *module_text(Eval *eval, const Unit *unit, BindLate *bind, void *context);
+/* Who evaluates the module; what is given stays. */
+typedef struct TextAsker {
+    void *context;
+    /* A function that the statement calls may bind the module's name. */
+    void (*bind)(void *context, uint32_t statement, Name name);
+    /* Whether the import is of a module of the program's own, and not of a library. */
+    bool (*is_own)(void *context, const Node *import);
+} TextAsker;
+ModuleText *module_text(Eval *eval, const Unit *unit, const TextAsker *asker);
 /* What the module's statements do, in order, to what the name is bound to, by whatever name; NULL:
  * nothing. */
 const TouchVec *touches_of(const ModuleText *text, Name name);
