@@ -126,9 +126,9 @@ bool thunk_force(Eval *eval, Unit *unit, uint32_t index, Name name, Span at)
 
 /* ---- what changes the object that a name is bound to ---- */
 
-/* What may be written of a module's text: what it must do to an object before that matters. Numbers
- * and texts never change; what functions of the program's other modules see may; functions and
- * kernels do where they are assigned to, as all that they are given to would else be run. */
+/* What a statement must do to an object before that matters. Numbers and texts never change. Of
+ * functions and kernels only what is assigned to them counts, as all that calls them would else be
+ * run; but what a function of another module sees, other calls of that module may have changed. */
 static Effect least_effect(const Unit *unit, const Object *object, int depth)
 {
     enum { DEPTH = 8 };
