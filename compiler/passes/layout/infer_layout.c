@@ -851,17 +851,33 @@ static bool is_used_by_slices(const Value *tile)
     return tile->type->rank > 1 && tile->uses;
 }
 
-/* Its rows are columns of a part that threads load or store. */
-static bool is_used_by_columns(const Value *tile)
+static bool is_accessed(const Value *part)
+{
+    for (const OpUse *use = part->uses; use; use = use->next)
+        if (use->op->code == OP_shared_load || use->op->code == OP_shared_store) return true;
+    return false;
+}
+
+/* Of a part that threads load or store the last dimension is another one of the tile's: of one of
+ * so many dimensions, or more. */
+static bool is_used_by_columns(const Value *tile, int rank)
 {
     for (const OpUse *use = tile->uses; use; use = use->next) {
         if (use->op->code != OP_shared_view) continue;
         const Attr *dims = op_attr(use->op, ATTR_dims);
-        if (dims->count > 1 && dims->integers[dims->count - 1] != tile->type->rank - 1)
-            for (const OpUse *of = use->op->results[0].uses; of; of = of->next)
-                if (of->op->code == OP_shared_load || of->op->code == OP_shared_store) return true;
+        if (dims->count >= rank && dims->integers[dims->count - 1] != tile->type->rank - 1 &&
+            is_accessed(use->op->results))
+            return true;
     }
     return false;
+}
+
+/* The elements of a column of plain rows are in a few banks. */
+static bool rows_meet_banks(const Type *type)
+{
+    enum { APART = 8 };
+    const int64_t bytes = dtype_memory_bytes(type->dtype, type->shape[type->rank - 1]);
+    return bytes % APART == 0;
 }
 
 /* Parts of it begin where no block of the layout does: their elements' addresses are computed one
@@ -890,10 +906,11 @@ static const Layout *plain_shared(const Inference *inference, const Value *tile)
         return layout_swizzled_slices(table, type->rank, shape, dim_order, bits);
     if (region_has_with(inference->region, DOT))
         return layout_swizzled(table, type->rank, shape, dim_order, bits);
-    const Layout *layout = is_used_by_columns(tile)
+    const Layout *layout = is_used_by_columns(tile, 2)
                                ? layout_swizzled_columns(table, type->rank, shape, dim_order, bits)
                                : layout_swizzled(table, type->rank, shape, dim_order, bits);
-    return has_shifted_parts(inference, tile, layout)
+    const bool may_be_rows = !is_used_by_columns(tile, 1) || !rows_meet_banks(type);
+    return may_be_rows && has_shifted_parts(inference, tile, layout)
                ? layout_rows(table, type->rank, shape, dim_order)
                : layout;
 }

@@ -252,20 +252,30 @@ static bool covers_loads(const Prefetch *prefetch, int distance)
            blocks * work * distance >= cost_latency(target, UNIT_L2);
 }
 
-/* What a multiprocessor's blocks have on the way, the grid's if it has fewer, takes memory some
- * times its latency, which is that of an idle one. */
-static bool fills_memory(const Prefetch *prefetch, int distance)
+/* Of a multiprocessor's blocks, the grid's if it has fewer. */
+static int64_t bytes_on_the_way(const Prefetch *prefetch, int distance)
 {
     const Target *target = prefetch->target;
     const Op *launch = op_enclosing(prefetch->loop, OP_launch);
     const int64_t grid = launch_blocks(launch),
                   share = grid ? (grid + target->sm_count - 1) / target->sm_count : INT64_MAX,
                   resident = cost_blocks_per_sm(target, launch_warps(launch),
-                                                registers_with(prefetch, distance), 0),
-                  bytes = lesser_of(share, resident) * op_threads(prefetch->loop).count *
-                          prefetch->bytes * distance;
-    return cost_cycles(target, UNIT_DRAM, bytes) >=
-           (int64_t)COST_PREFETCH_LATENCIES * cost_latency(target, UNIT_DRAM);
+                                                registers_with(prefetch, distance), 0);
+    return lesser_of(share, resident) * op_threads(prefetch->loop).count * prefetch->bytes *
+           distance;
+}
+
+/* Half as many iterations take memory some times its latency, which is that of an idle one; or the
+ * registers of more take so many blocks that there is not much more on the way. */
+static bool is_enough(const Prefetch *prefetch, int distance)
+{
+    enum { MUCH_PERCENT = 125 };
+    const Target *target = prefetch->target;
+    const int64_t fewer = bytes_on_the_way(prefetch, distance / 2),
+                  more = bytes_on_the_way(prefetch, distance);
+    return cost_cycles(target, UNIT_DRAM, fewer) >=
+               (int64_t)COST_PREFETCH_LATENCIES * cost_latency(target, UNIT_DRAM) ||
+           more * 100 < fewer * MUCH_PERCENT;
 }
 
 /* As far ahead as registers allow, and not much code, which the GPU would have to fetch as well;
@@ -279,7 +289,7 @@ static int choose_distance(const Prefetch *prefetch, const char **limit)
             : !goes_by(prefetch, distance)                  ? fault_of_rounds(prefetch)
             : prefetch->ops * distance > most_ops(prefetch) ? ", as more is much code"
             : covers_loads(prefetch, distance / 2)          ? ", as other warps cover for more"
-            : distance > COST_PREFETCH_ENOUGH && fills_memory(prefetch, distance / 2)
+            : distance > COST_PREFETCH_ENOUGH && is_enough(prefetch, distance)
                 ? ", which fill memory's time"
                 : NULL;
         if (!fault) break;

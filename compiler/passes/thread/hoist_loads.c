@@ -9,7 +9,8 @@
  *
  * ptxas takes no load past a store, as it knows nothing of pointers. Where the parameters' memory
  * does not overlap, as CUDA's __restrict__ says, loads through a parameter that the block has not
- * stored through go in front of stores, too. */
+ * stored through go in front of stores, too: those of places that follow from the block's index, as
+ * others are soon in a cache, and would only cost registers. */
 #include "passes/analysis/access.h"
 #include "passes/pass.h"
 #include "ir/group.h"
@@ -68,11 +69,26 @@ static bool may_precede(const Op *load, const Op *barrier)
     return true;
 }
 
+static ValueAnswer is_block_index(const Value *value, void *context)
+{
+    (void)context;
+    return !value->op                        ? VALUE_ENOUGH
+           : value->op->code == OP_block_idx ? VALUE_FOUND
+                                             : VALUE_OPERANDS;
+}
+
+/* Past what was stored so far. */
+static bool may_pass(const Hoist *hoist, const Op *load)
+{
+    const bool stored = hoist->written.parameters.count > 0;
+    return !written_may_have(&hoist->written, hoist->kernel, load) &&
+           (!stored || value_finds(operand(load, pointer), is_block_index, NULL));
+}
+
 static void hoist(Hoist *hoist, Op *load)
 {
     const int registers = type_words(load->results[0].type);
-    if (registers > hoist->registers || written_may_have(&hoist->written, hoist->kernel, load))
-        return;
+    if (registers > hoist->registers || !may_pass(hoist, load)) return;
     for (size_t i = 0; i < hoist->barriers.count; i++) {
         Op *barrier = hoist->barriers.data[i];
         if (!may_precede(load, barrier)) continue;
@@ -106,8 +122,7 @@ static Value *find_guard(Op *branch, int arm, const Op *load, Op *barrier)
 static void hoist_guarded(Hoist *hoist, Op *branch, int arm, Op *load)
 {
     const int registers = type_words(load->results[0].type);
-    if (registers > hoist->registers || written_may_have(&hoist->written, hoist->kernel, load) ||
-        !take_addresses_out(load, branch))
+    if (registers > hoist->registers || !may_pass(hoist, load) || !take_addresses_out(load, branch))
         return;
     for (size_t i = 0; i < hoist->barriers.count; i++) {
         Op *barrier = hoist->barriers.data[i];
