@@ -208,7 +208,7 @@ static bool goes_alone(const Region *body)
 static bool goes_by(const Prefetch *prefetch, int rounds)
 {
     const int64_t trips = loop_trips(prefetch->loop);
-    return trips ? trips % rounds == 0 : goes_alone(prefetch->loop->regions[0]);
+    return (trips && trips % rounds == 0) || goes_alone(prefetch->loop->regions[0]);
 }
 
 static const char *fault_of_rounds(const Prefetch *prefetch)
