@@ -203,17 +203,20 @@ static bool goes_alone(const Region *body)
     return true;
 }
 
-/* Whether iterations can be taken so many at a time. Where it is not known how many there are, a
- * loop of single ones takes what is left, which LLVM does not make of what threads do together. */
+/* Whether iterations can be taken so many at a time: there are as many, as what is loaded before
+ * the loop is of iterations that run. Where they are no multiple of that, or it is not known how
+ * many there are, a loop of single ones takes what is left, which LLVM does not make of what
+ * threads do together. */
 static bool goes_by(const Prefetch *prefetch, int rounds)
 {
     const int64_t trips = loop_trips(prefetch->loop);
+    if (trips && trips < rounds) return false;
     return (trips && trips % rounds == 0) || goes_alone(prefetch->loop->regions[0]);
 }
 
 static const char *fault_of_rounds(const Prefetch *prefetch)
 {
-    return loop_trips(prefetch->loop) ? ", as its iterations are no multiple of more"
+    return loop_trips(prefetch->loop) ? ", as it has no more iterations, or no multiple"
                                       : ", as threads do more together than load and store";
 }
 
