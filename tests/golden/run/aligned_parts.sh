@@ -1,9 +1,9 @@
-# {aligned} of a part that begins where a call says is a promise of the text's: the emulator looks whether it is kept. Rows 4 to 11 are
-# swizzled otherwise than rows 0 to 7; the compiler's own parts promise nothing there.
+# {aligned} of a part that begins where a call says is a promise of the text's: the emulator looks whether it is kept. Where the
+# tile is swizzled, rows 4 to 11 are so otherwise than rows 0 to 7; the compiler's own parts promise nothing there.
 cd $TMP
 $TILEC --emit=ir $TILE_ROOT/tests/exec/register_parts.tile --export 'reference = (Parts(float32, 16, 8, 1, 8, 8, 0, 0)).compile()' > part.ir
 for pass in $($TILEC opt --list | sed 's/ .*//; /^infer_layout$/q'); do $TILEC opt --run=$pass part.ir > next.ir && mv next.ir part.ir; done
-sed 's/\(%src = shared_view .*\), watched = 1}\(.*\)#l[0-9]*>/\1, aligned = 1, watched = 1}\2{shape [8, 8] block [8, 8] reg [[0,1],[0,2],[0,4],[1,0],[2,0],[4,4]]}>/' part.ir > promised.ir
+sed 's/\(%s = shared_alloc .*\)#l[0-9]*>/\1{shape [16, 8] block [16, 8] reg [[0,1],[0,2],[0,4],[1,0],[2,0],[4,4],[8,0]]}>/; s/\(%src = shared_view .*\), watched = 1}\(.*\)#l[0-9]*>/\1, aligned = 1, watched = 1}\2{shape [8, 8] block [8, 8] reg [[0,1],[0,2],[0,4],[1,0],[2,0],[4,4]]}>/' part.ir > promised.ir
 for file in part promised; do
     $TILEC $file.ir --arch=emulator -o $file.o
     for row in 0 1 2; do
