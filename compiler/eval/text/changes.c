@@ -34,9 +34,7 @@ static void assign_owner(Walk *walk, Name owner, const NameVec *sources)
 /* The target gets what comes from the sources. */
 static void assign(Walk *walk, const Node *target, const NameVec *sources)
 {
-    const Nodes *parts = target->kind == NODE_Tuple  ? &NODE_AS(Tuple, target)->elts
-                         : target->kind == NODE_List ? &NODE_AS(List, target)->elts
-                                                     : NULL;
+    const Nodes *parts = target_parts(target);
     for (uint32_t i = 0; parts != NULL && i < parts->count; i++)
         assign(walk, parts->items[i], sources);
     if (parts != NULL) return;

@@ -87,6 +87,8 @@ void find_given(Walk *walk, const Node *function, Name parameter, const NodeCall
                 NameVec *out);
 /* The name is one of the walk alone, and may be bound to a part of the sources from here on. */
 void add_origins(Walk *walk, Name name, const NameVec *sources);
+/* The targets that such a one has; NULL: it is a single one. */
+const Nodes *target_parts(const Node *target);
 /* Those of a comprehension are its own. */
 void bind_targets(Walk *walk, const Node *target, const NameVec *sources);
 

@@ -219,11 +219,16 @@ void add_origins(Walk *walk, Name name, const NameVec *sources)
     }
 }
 
+const Nodes *target_parts(const Node *target)
+{
+    return target->kind == NODE_Tuple  ? &NODE_AS(Tuple, target)->elts
+           : target->kind == NODE_List ? &NODE_AS(List, target)->elts
+                                       : NULL;
+}
+
 void bind_targets(Walk *walk, const Node *target, const NameVec *sources)
 {
-    const Nodes *parts = target->kind == NODE_Tuple  ? &NODE_AS(Tuple, target)->elts
-                         : target->kind == NODE_List ? &NODE_AS(List, target)->elts
-                                                     : NULL;
+    const Nodes *parts = target_parts(target);
     for (uint32_t i = 0; parts != NULL && i < parts->count; i++)
         bind_targets(walk, parts->items[i], sources);
     if (parts == NULL && node_root(target) != NULL) add_origins(walk, node_root(target), sources);

@@ -236,21 +236,27 @@ int layout_threads(const Layout *layout)
     return 1 << (layout->bits[LAYOUT_LANE] + layout->bits[LAYOUT_WARP]);
 }
 
-/* The register's bit moves by so many elements along the dimension, and along no other. */
-static bool moves_along(const Layout *layout, int bit, int dim, int by)
+int layout_extend_run(const Layout *layout, LayoutAxis axis, int dim, int run)
 {
-    const int32_t *basis = layout_basis(layout, LAYOUT_REGISTER, bit);
-    for (int d = 0; d < layout->rank; d++)
-        if (basis[d] != (d == dim ? by : 0)) return false;
-    return true;
+    for (int bit = 0; bit < layout->bits[axis]; bit++) {
+        const int32_t *basis = layout_basis(layout, axis, bit);
+        if (axis == LAYOUT_LANE && layout_replica_mask(layout) >> bit & 1) continue;
+        for (int d = 0; d < layout->rank; d++)
+            if (basis[d] != (d == dim ? run : 0)) return run;
+        run *= 2;
+    }
+    return run;
+}
+
+int layout_register_run(const Layout *layout, int dim)
+{
+    return layout_extend_run(layout, LAYOUT_REGISTER, dim, 1);
 }
 
 int layout_aligned_run(const Layout *layout, int dim)
 {
-    const int bits = layout->bits[LAYOUT_REGISTER];
-    int run = 1, bit = 0;
-    for (; bit < bits && moves_along(layout, bit, dim, run); bit++) run *= 2;
-    for (; bit < bits; bit++)
+    int run = layout_register_run(layout, dim);
+    for (int bit = bits_log2(run); bit < layout->bits[LAYOUT_REGISTER]; bit++)
         while (layout_basis(layout, LAYOUT_REGISTER, bit)[dim] & (run - 1)) run /= 2;
     return run;
 }

@@ -54,6 +54,11 @@ bool layout_is_padded(const Layout *layout);
 /* Bits of lane and warp index whose basis is zero: threads with any of them set hold replicas. The
  * mask is over the thread index (lane in bits 0-4, warp above). */
 uint32_t layout_replica_mask(const Layout *layout);
+/* Of so many neighbours along the dimension as many as the axis makes of them. Of lanes that have
+ * the same elements one counts. */
+int layout_extend_run(const Layout *layout, LayoutAxis axis, int dim, int run);
+/* How many registers from register 0 on are neighbours along the dimension. */
+int layout_register_run(const Layout *layout, int dim);
 /* Of a shared layout: how many elements along the dimension, from each multiple of so many on, lie
  * side by side, from a multiple of so many on. */
 int layout_aligned_run(const Layout *layout, int dim);

@@ -273,10 +273,10 @@ const Layout *layout_rows(LayoutTable *table, int rank, const int32_t *shape, co
 
 /* With 2^p chunks a row, 8 rows that are neighbours fill 8 x 2^p chunks; banks repeat every 8
  * chunks. For p >= 3 the chunk's low bits are flipped by the row's. For p < 3 the row's lowest 3 -
- * p bits choose among 8 chunks anyway, and the bits above them flip the chunk's. `skipped`: rows of
- * so many bits are flipped alike. */
+ * p bits choose among 8 chunks anyway, and the bits above them flip the chunk's. `columns`: as
+ * many rows as a chunk has elements are flipped alike. */
 static const Layout *make_swizzled(LayoutTable *table, int rank, const int32_t *shape,
-                                   const int *dim_order, int element_bits, int dims, int skipped)
+                                   const int *dim_order, int element_bits, int dims, bool columns)
 {
     Maker maker;
     int chunk = element_bits < 128 ? 128 / element_bits : 1, chunk_bits = bits_log2(chunk);
@@ -286,7 +286,7 @@ static const Layout *make_swizzled(LayoutTable *table, int rank, const int32_t *
     int first = row_bits + (3 - flips); /* the offset bit that flips the lowest */
     int end = 0;                        /* behind the last one that may flip */
     for (int d = 0; d < dims; d++) end += bits_log2(maker.layout.block[dim_order[d]]);
-    if (first < row_bits + skipped) first = row_bits + skipped;
+    if (columns && first < row_bits + chunk_bits) first = row_bits + chunk_bits;
     for (int i = 0; i < flips && first + i < end; i++)
         maker.basis[LAYOUT_REGISTER][first + i][dim_order[0]] |= chunk << i;
     return finish(table, &maker);
@@ -295,20 +295,19 @@ static const Layout *make_swizzled(LayoutTable *table, int rank, const int32_t *
 const Layout *layout_swizzled(LayoutTable *table, int rank, const int32_t *shape,
                               const int *dim_order, int element_bits)
 {
-    return make_swizzled(table, rank, shape, dim_order, element_bits, rank, 0);
+    return make_swizzled(table, rank, shape, dim_order, element_bits, rank, false);
 }
 
 const Layout *layout_swizzled_slices(LayoutTable *table, int rank, const int32_t *shape,
                                      const int *dim_order, int element_bits)
 {
-    return make_swizzled(table, rank, shape, dim_order, element_bits, rank - 1, 0);
+    return make_swizzled(table, rank, shape, dim_order, element_bits, rank - 1, false);
 }
 
 const Layout *layout_swizzled_columns(LayoutTable *table, int rank, const int32_t *shape,
                                       const int *dim_order, int element_bits)
 {
-    const int chunk = element_bits < 128 ? 128 / element_bits : 1;
-    return make_swizzled(table, rank, shape, dim_order, element_bits, rank, bits_log2(chunk));
+    return make_swizzled(table, rank, shape, dim_order, element_bits, rank, true);
 }
 
 /* ---- matrix unit ---- */

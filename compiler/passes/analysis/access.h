@@ -185,8 +185,6 @@ bool written_has(const WrittenMemory *written, const Value *memory);
  * store may be to any memory. */
 void written_note_store(WrittenMemory *written, Kernel *kernel, const Op *store);
 bool written_may_have(const WrittenMemory *written, Kernel *kernel, const Op *load);
-/* How many registers from register 0 on are neighbours along the dimension. */
-int layout_register_run(const Layout *layout, int dim);
 bool op_swaps(const Op *op); /* a transpose of two dimensions */
 /* What such a transpose, or one of one, is of; another op itself. NULL: no op makes it. *swapped:
  * whether rows are columns by all of them. */

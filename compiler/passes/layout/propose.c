@@ -128,24 +128,6 @@ const Layout *propose_access(const Inference *inference, Op *op, int most)
                           inference->warps);
 }
 
-/* Of lanes that have the same elements one stores them. */
-static int extend_run(const Layout *layout, LayoutAxis axis, int dim, int run)
-{
-    for (int bit = 0; bit < layout->bits[axis]; bit++) {
-        const int32_t *basis = layout_basis(layout, axis, bit);
-        if (axis == LAYOUT_LANE && layout_replica_mask(layout) >> bit & 1) continue;
-        for (int d = 0; d < layout->rank; d++)
-            if (basis[d] != (d == dim ? run : 0)) return run;
-        run *= 2;
-    }
-    return run;
-}
-
-int layout_register_run(const Layout *layout, int dim)
-{
-    return extend_run(layout, LAYOUT_REGISTER, dim, 1);
-}
-
 int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
 {
     const Access access = access_of(op);
@@ -155,7 +137,7 @@ int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)
     const int vector = access_vector(inference->facts, &access, dim, run);
     /* lanes carry a run on only where one access moves all of it */
     const int covered =
-        vector < run ? vector : extend_run(layout, LAYOUT_LANE, access.tile_dim[dim], run);
+        vector < run ? vector : layout_extend_run(layout, LAYOUT_LANE, access.tile_dim[dim], run);
     return dtype_memory_bytes(access.tile->dtype, covered);
 }
 
