@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What the origin systems' own tests do on the emulator, in checked mode: which run silently, and what the emulator says of the others.
 
-usage: silent.py [--jobs N] [--seconds N] [--whole N] [--out FILE] tilus=TREE tilelang=TREE warp=TREE ... [--only REGEX]
+usage: silent.py [--jobs N] [--seconds N] [--whole N] [--all N] [--out FILE] tilus=TREE tilelang=TREE warp=TREE ... [--only REGEX]
 
 TREE is a source tree of the system. Its test files run as they stand through the package for Python (PYTHONPATH has tilec; there are torch,
-pytest and pytest-timeout), each in a process of its own, for --seconds a test and --whole a file. A test that passes has launched what
+pytest and pytest-timeout), each in a process of its own, for --seconds a test, --whole a file and --all a system. A test that passes has launched what
 compiles against its own references with every access, race and barrier checked. What fails is told apart by REPORTS, what the emulator
 says of a launch; other failures have nothing to do with launches or are counted by tests/tools/tilelang_tests.py.
 """
@@ -19,6 +19,7 @@ import sys
 import own_tests
 
 FOLDERS = {"tilus": ["tests"], "tilelang": ["testing/python"], "warp": ["warp/tests"]}
+TAKES = {"warp": lambda item: item.cls}  # its functions become methods of classes, one for each device
 REPORTS = ["out of bounds", "misaligned", "unwritten memory", "benign race", "race", "unfinished copy", "unfenced write", "unfenced read",
            "unfinished read", "divergence", "barrier divergence", "deadlock"]  # runtime/emulator/fault.c
 LEFT_OUT = r"memory_leak|test_examples|coverage|unittest_|multigpu|test_render|/fem/|/geometry/|sparse|aux_|/interop/"
@@ -59,6 +60,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--whole", type=int, default=600)
+    parser.add_argument("--all", type=int)
     parser.add_argument("--only", default="")
     parser.add_argument("--out")
     options = parser.parse_intermixed_args()
@@ -67,13 +69,12 @@ def main():
     import torch  # noqa: F401
 
     kept, out = {}, os.path.abspath(options.out) if options.out else None
-    for item in options.trees:
-        name, _, tree = item.partition("=")
-        tree = os.path.abspath(tree)
+    trees = [(name, os.path.abspath(tree)) for name, _, tree in (item.partition("=") for item in options.trees)]
+    for name, tree in trees:
         if name == "warp":  # whose tests import one another
             sys.path.insert(0, tree)
         os.chdir(tree)
-        kept[name] = own_tests.run(test_files(tree, FOLDERS.get(name, ["."]), options.only), options)
+        kept[name] = own_tests.run(test_files(tree, FOLDERS.get(name, ["."]), options.only), options, takes=TAKES.get(name))
         show(name, kept[name])
         if out:
             with open(out, "w", encoding="utf-8") as file:
