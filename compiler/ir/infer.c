@@ -76,6 +76,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     case OP_shuffle:
     case OP_check_index: return operands[0]->type;
     case OP_vote: return type_scalar(types, DTYPE_u32);
+    case OP_consumer_try_wait:
     case OP_elect: return type_scalar(types, DTYPE_b1);
     case OP_element_load:
     case OP_element_atomic: return type_scalar(types, operands[0]->type->dtype);

@@ -619,6 +619,7 @@ static Runner *const runners[OP_COUNT] = {
     [OP_producer_acquire] = run_together,
     [OP_producer_commit] = run_together,
     [OP_consumer_wait] = run_together,
+    [OP_consumer_try_wait] = run_try_wait,
     [OP_consumer_release] = run_together,
     [OP_mbarrier_init] = run_together,
     [OP_mbarrier_arrive] = run_together,

@@ -90,7 +90,7 @@ Runner run_view, run_load, run_store, run_shared_alloc, run_shared_view, run_sha
 
 /* ---- threads.c ---- */
 Runner run_thread, run_group, run_vote, run_shuffle, run_local_alloc, run_element_load,
-    run_element_store, run_element_atomic, run_together;
+    run_element_store, run_element_atomic, run_together, run_try_wait;
 
 /* A number that no test has, or NaN: what nobody wrote is seen in the results. */
 Number number_unwritten(DType dtype);

@@ -38,6 +38,13 @@ bool run_together(Machine *machine, const Op *op)
            refuse(machine, op, "threads that wait for others are not interpreted");
 }
 
+/* What is copied has landed at once. */
+bool run_try_wait(Machine *machine, const Op *op)
+{
+    result(machine, op)->numbers[0].i = 1;
+    return run_together(machine, op);
+}
+
 /* ---- warps ---- */
 
 bool run_vote(Machine *machine, const Op *op)

@@ -475,6 +475,7 @@ static const char slots_text[] = "kernel @slots stage TYPED (%p: ptr<f16, global
                                  "    %3 = cmp %2, %2 {predicate = eq} : b1\n"
                                  "    producer_acquire %1, %2, %2\n"
                                  "    producer_commit %1, %2\n"
+                                 "    %filled = consumer_try_wait %1, %2, %2 : b1\n"
                                  "    consumer_wait %1, %2, %2\n"
                                  "    consumer_release %1, %2, %3\n"
                                  "    order_wait %1, %2\n"

@@ -568,6 +568,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_producer_acquire] = rule_stage,
     [OP_producer_commit] = rule_stage,
     [OP_consumer_wait] = rule_stage,
+    [OP_consumer_try_wait] = rule_stage,
     [OP_consumer_release] = rule_stage,
     [OP_order_wait] = rule_stage,
     [OP_order_arrive] = rule_stage,

@@ -357,6 +357,7 @@ static LowerRule *const rules[OP_COUNT] = {
     [OP_producer_acquire] = lower_producer_acquire,
     [OP_producer_commit] = lower_producer_commit,
     [OP_consumer_wait] = lower_consumer_wait,
+    [OP_consumer_try_wait] = lower_consumer_try_wait,
     [OP_consumer_release] = lower_consumer_release,
     [OP_order_wait] = lower_order_wait,
     [OP_order_arrive] = lower_order_arrive,

@@ -177,7 +177,8 @@ LowerRule lower_dot_fma;                                      /* lower/fma.c */
 LowerRule lower_dot_shared, lower_dot_commit, lower_dot_wait; /* lower/wgmma.c */
 LowerRule lower_pipeline_init, lower_producer_acquire,
     lower_producer_commit; /* producer_consumer.c */
-LowerRule lower_consumer_wait, lower_consumer_release, lower_order_wait, lower_order_arrive;
+LowerRule lower_consumer_wait, lower_consumer_try_wait, lower_consumer_release, lower_order_wait,
+    lower_order_arrive;
 LowerRule lower_tma_load, lower_tma_store, lower_tma_store_commit, lower_tma_store_wait,
     lower_barrier; /* lower/tma.c */
 /* The mbarrier of a multi-buffer's stage that says that it is filled (producer_consumer.c). */

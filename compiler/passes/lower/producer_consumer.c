@@ -72,6 +72,18 @@ void lower_consumer_wait(Lower *lower, Op *op)
     await(lower, op, FILLED);
 }
 
+/* Lanes may ask at different times: the warp waits if one of them has found the phase open. */
+void lower_consumer_try_wait(Lower *lower, Op *op)
+{
+    TypeTable *types = lower->kernel->types;
+    Value *barrier = barrier_at(lower, operand(op, barriers), FILLED, stage_of(lower, op));
+    Value *phase = lower_build(lower, OP_mbar_phase, 1, &barrier, type_scalar(types, DTYPE_i32));
+    Value *open = build_cmp(&lower->at, "eq", phase, lower_scalar(lower, operand(op, parity)));
+    Value *lanes = lower_build(lower, OP_vote, 1, &open, type_scalar(types, DTYPE_u32));
+    map_set(lower->arena, &lower->scalars, op->results,
+            build_cmp(&lower->at, "eq", lanes, address_const(lower, DTYPE_u32, 0)));
+}
+
 /* TMA's bytes are expected by one thread. */
 void lower_producer_commit(Lower *lower, Op *op)
 {

@@ -97,6 +97,7 @@ typedef struct Pipeline {
     Value *rank, *paired; /* of those: which block it is; whether the two need the same */
     Op *open;     /* a dot that is left in flight till the next iteration; NULL: there is none */
     int open_sum; /* what the loop carries for its sum alone: the index */
+    bool releases_early; /* what it reads, where copies are late */
     MultiBuffers buffers;
     Map by_threads; /* copies of a loop that is planned which threads make through registers */
     VEC(Channel) channels;

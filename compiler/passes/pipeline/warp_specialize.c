@@ -5,7 +5,8 @@
  *         which arrive at the stage's barrier when they have landed
  *     consumers: all that the author wrote, with the loop as: wait until stage k mod n is
  *         filled; the iteration's work; release the stage of the iteration, or, while a product
- *         is still in flight, that of the iteration before
+ *         is still in flight, that of the iteration before (of few stages, before the wait for
+ *         copies that are late)
  *
  * Where TMA can do the copies, the producer is one thread, which says how many bytes
  * are to land. Else producers copy with each of their threads.
@@ -251,16 +252,34 @@ static void build_producers(const Pipeline *pipeline, Region *region)
 
 /* ---- consumers ---- */
 
-/* Gives back what was read in the iteration before while this iteration's product is in flight. */
+/* Where copies are late, gives back what was read in the iteration before at once (plan_loop.c says
+ * why). Returns whether the stage is yet to be given back; NULL where the plan has none of this. */
+static Value *release_early(const Pipeline *pipeline, Builder *builder, Value *barriers,
+                            Value *const arguments[STAGE_VALUES])
+{
+    const Op *loop = pipeline->loop;
+    if (!pipeline->releases_early) return NULL;
+    Value *operands[3] = {barriers, arguments[STAGE_READ], arguments[STAGE_PARITY]};
+    Value *filled = build(builder, OP_consumer_try_wait, 3, operands);
+    Value *is_later =
+        build_cmp(builder, "ne", loop->regions[0]->arguments[0], operand(loop, begin));
+    Value *is_empty = build_cmp(builder, "eq", filled, build_const(builder, DTYPE_b1, 0));
+    Builder inside = builder_before(build_branch(builder, is_empty)->regions[0]->last);
+    op_set_int(build_op(&inside, OP_dot_wait, 0, NULL, 0, NULL), ATTR_count, 0);
+    build_consumer_release(pipeline, &inside, barriers, arguments[STAGE_BEFORE], is_later);
+    return build2(builder, OP_and, filled, is_later);
+}
+
+/* Gives back what was read in the iteration before while this iteration's product is in flight, if
+ * `given` says so; NULL: unless this is the first one. */
 static void release_stage(const Pipeline *pipeline, Value *barriers,
-                          Value *const arguments[STAGE_VALUES])
+                          Value *const arguments[STAGE_VALUES], Value *given)
 {
     const Op *loop = pipeline->loop;
     Builder builder = builder_before(region_terminator(loop->regions[0]));
     Value *stage = arguments[pipeline->open ? STAGE_BEFORE : STAGE_READ];
-    Value *given = pipeline->open ? build_cmp(&builder, "ne", loop->regions[0]->arguments[0],
-                                              operand(loop, begin))
-                                  : NULL;
+    if (pipeline->open && !given)
+        given = build_cmp(&builder, "ne", loop->regions[0]->arguments[0], operand(loop, begin));
     build_consumer_release(pipeline, &builder, barriers, stage, given);
 }
 
@@ -331,12 +350,13 @@ static void build_consumers(Pipeline *pipeline, const PersistentTile *tile)
     first[STAGE_PARITY] = tile->at.parity;
     multi_buffer_carry(pipeline, first, arguments);
     Builder start = builder_before(pipeline->loop->regions[0]->first);
+    Value *given = release_early(pipeline, &start, barriers, arguments);
     build_consumer_wait(&start, barriers,
                         (PipelineState){arguments[STAGE_READ], arguments[STAGE_PARITY]},
                         pipeline->by_tma);
     multi_buffer_move_uses(pipeline, arguments);
     Op *wait = pipeline->open ? multi_buffer_leave_in_flight(pipeline) : NULL;
-    release_stage(pipeline, barriers, arguments);
+    release_stage(pipeline, barriers, arguments, given);
     if (wait && pipeline->reuses_stages) release_last(pipeline, barriers, wait);
     Value *results = &pipeline->loop->results[pipeline->loop->result_count - STAGE_VALUES];
     persistent_end(tile, (PipelineState){&results[STAGE_READ], &results[STAGE_PARITY]});
