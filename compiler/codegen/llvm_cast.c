@@ -296,6 +296,20 @@ static LLVMValueRef int_to_llvm_float(Gen *gen, bool is_signed, LLVMTypeRef type
                      : LLVMBuildUIToFP(gen->builder, value, type, "");
 }
 
+/* An f32 that is rounded toward zero, with the last bit set if that took bits away: rounding it
+ * once more is rounding once. */
+static LLVMValueRef int_to_odd(Gen *gen, bool is_signed, LLVMValueRef value)
+{
+    LLVMBuilderRef at = gen->builder;
+    LLVMValueRef near = gen_intrinsic(gen, is_signed ? "llvm.nvvm.i2f.rz" : "llvm.nvvm.ui2f.rz", 0,
+                                      NULL, 1, &value);
+    LLVMValueRef back =
+        gen_intrinsic(gen, is_signed ? "llvm.nvvm.f2i.rz" : "llvm.nvvm.f2ui.rz", 0, NULL, 1, &near);
+    LLVMValueRef lost = LLVMBuildICmp(at, LLVMIntNE, back, value, "");
+    LLVMValueRef last = LLVMBuildZExt(at, lost, gen->types.i32, "");
+    return f32_of(gen, LLVMBuildOr(at, word_of(gen, near), last, ""));
+}
+
 static LLVMValueRef int_to_float(Gen *gen, DType from, DType to, LLVMValueRef value)
 {
     bool is_signed = dtype_is_signed(from);
@@ -304,6 +318,10 @@ static LLVMValueRef int_to_float(Gen *gen, DType from, DType to, LLVMValueRef va
     /* The ranges of f16 and the 8-bit floats end before f32 rounds an integer. */
     if (dtype_bits(from) <= 16 || (to != DTYPE_bf16 && to != DTYPE_tf32 && to != DTYPE_f8e8m0))
         return gen_from_f32(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f32, value));
+    if (gen->machine->has_ptx && to == DTYPE_bf16 && target_has(gen->target, HAS_BF16_CAST))
+        return int_to_llvm_float(gen, is_signed, gen_dtype(gen, to), value);
+    if (gen->machine->has_ptx && dtype_bits(from) == 32)
+        return gen_from_f32(gen, to, int_to_odd(gen, is_signed, value));
     if (dtype_bits(from) == 64) value = gather_low_bits(gen, is_signed, value);
     return gen_from_f64(gen, to, int_to_llvm_float(gen, is_signed, gen->types.f64, value));
 }

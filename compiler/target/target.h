@@ -45,6 +45,7 @@ typedef enum TargetFeature {
     HAS_ASYNC_PROXY = 1 << 13, /* what threads write is fenced before TMA and wgmma read it */
     HAS_ELECT = 1 << 14,       /* elect.sync */
     HAS_VECTOR_RED = 1 << 17,  /* red of vectors, atomics of bf16 */
+    HAS_BF16_CAST = 1 << 19,   /* integers become bf16 by one instruction */
     /* what a kernel that needs too many registers is compiled without */
     MAY_OVERLAP = 1 << 15,    /* products of an iteration under work of the next one */
     MAY_PLAN = 1 << 16,       /* loops of several products, or of other work beside them, by plan */
