@@ -10,8 +10,10 @@
 
 #include <string.h>
 
-/* Magnitudes for which the quotient and the rest are normal numbers. */
-static const double LEAST = 0x1p-60, LEAST_DIVISOR = 1, MOST = 0x1p60;
+/* Magnitudes, of what is divided and of the divisor, for which the quotient is a normal number,
+ * within 2^-120 and 2^120, and the rest, of at most 24 bits of the 47 below the number's first,
+ * too. Between them a power of two more or less in either scales all steps alike. */
+static const double LEAST = 0x1p-60, MOST = 0x1p60;
 
 static bool divides_by(const Op *op, const Value *divisor)
 {
@@ -68,7 +70,7 @@ static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
     Value **sizes = arena_new_array(arena, Value *, run->count);
     for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], a));
     Value *divisor = build1(at, OP_abs, operand(run->data[0], b));
-    Value *fine = is_within(at, divisor, LEAST_DIVISOR, divisor, MOST);
+    Value *fine = is_within(at, divisor, LEAST, divisor, MOST);
     Value *least = combined(at, arena, OP_min, sizes, run->count);
     Value *most = combined(at, arena, OP_add, sizes, run->count);
     return build2(at, OP_and, fine, is_within(at, least, LEAST, most, MOST));
