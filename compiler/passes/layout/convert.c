@@ -348,8 +348,14 @@ static void add_by_threads(Op *store)
     op_erase(store);
 }
 
+/* In how many pieces that lie in memory by themselves warps write a tile. */
+static int64_t pieces_of(const Type *tile, int64_t segment)
+{
+    return dtype_memory_bytes(tile->dtype, type_elements(tile)) / (segment > 0 ? segment : 1);
+}
+
 /* A store through shared memory pays where a warp would touch less than a whole sector of memory at
- * a time. */
+ * a time, and that often enough for a barrier. */
 static void fit_store(Inference *inference, Op *op)
 {
     if (op_attr(op, ATTR_tma)) { /* else as it lies: no room is left for a conversion */
@@ -359,9 +365,12 @@ static void fit_store(Inference *inference, Op *op)
     if (type_elements(operand(op, value)->type) <= COST_STORE_AS_IT_LIES ||
         !fits_in_shared(inference, op, operand(op, value)->type))
         return;
-    const Layout *has = operand(op, value)->type->layout, *likes = propose_access(inference, op, 0);
-    const int64_t segment = access_segment(inference, op, has);
-    if (segment < SECTOR_BYTES && access_segment(inference, op, likes) > segment &&
+    const Type *tile = operand(op, value)->type;
+    const Layout *likes = propose_access(inference, op, 0);
+    const int64_t segment = access_segment(inference, op, tile->layout),
+                  longer = access_segment(inference, op, likes);
+    if (segment < SECTOR_BYTES && longer > segment &&
+        pieces_of(tile, segment) - pieces_of(tile, longer) > COST_STORE_PIECES &&
         takes_room(inference, op))
         require(inference, op, operand_index(op, value), likes);
 }
