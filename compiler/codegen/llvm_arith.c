@@ -425,6 +425,62 @@ void emit_fma(Gen *gen, const Op *op)
     gen_define_result(gen, op, gen_from_f64(gen, dtype, sum));
 }
 
+/* The word of which a value is the byte of this number, the lowest one's being 0; NULL: of none. */
+static const Value *word_around(const Value *byte, int number)
+{
+    int64_t by;
+    const Value *word = byte->op && byte->op->code == OP_cast ? operand(byte->op, a) : NULL;
+    const bool is_moved = word && word->op && word->op->code == OP_shr &&
+                          value_constant(operand(word->op, b), &by) && by == 8 * number;
+    if (number > 0) word = is_moved ? operand(word->op, a) : NULL;
+    const bool is_word = word && (word->type->dtype == DTYPE_i32 || word->type->dtype == DTYPE_u32);
+    return is_word ? word : NULL;
+}
+
+/* Four bytes as one word: the one that they were taken of, or, where they lay side by side, the
+ * register that LLVM has loaded them to. */
+static LLVMValueRef word_of_bytes(Gen *gen, Value *const *bytes)
+{
+    const Value *around = word_around(bytes[0], 0);
+    for (int k = 1; around && k < DP4A_BYTES; k++)
+        if (word_around(bytes[k], k) != around) around = NULL;
+    if (around) return gen_use(gen, around);
+    LLVMValueRef word = LLVMGetPoison(LLVMVectorType(gen->types.i8, DP4A_BYTES));
+    for (int k = 0; k < DP4A_BYTES; k++)
+        word = LLVMBuildInsertElement(gen->builder, word, gen_use(gen, bytes[k]),
+                                      gen_int(gen, gen->types.i32, k), "");
+    return gen_bitcast(gen, word, gen->types.i32);
+}
+
+static LLVMValueRef byte_as_i32(Gen *gen, const Value *byte)
+{
+    LLVMValueRef value = gen_use(gen, byte);
+    return dtype_is_signed(byte->type->dtype)
+               ? LLVMBuildSExt(gen->builder, value, gen->types.i32, "")
+               : LLVMBuildZExt(gen->builder, value, gen->types.i32, "");
+}
+
+void emit_dp4a(Gen *gen, const Op *op)
+{
+    LLVMValueRef sum = gen_operand(gen, op, c);
+    Value *const *a = operand_list(op, bytes), *const *b = a + DP4A_BYTES;
+    static const char *const names[2][2] = {{"llvm.nvvm.idp4a.u.u", "llvm.nvvm.idp4a.u.s"},
+                                            {"llvm.nvvm.idp4a.s.u", "llvm.nvvm.idp4a.s.s"}};
+    if (gen->machine->has_ptx) {
+        const char *name =
+            names[dtype_is_signed(a[0]->type->dtype)][dtype_is_signed(b[0]->type->dtype)];
+        LLVMValueRef words[] = {word_of_bytes(gen, a), word_of_bytes(gen, b), sum};
+        gen_define_result(gen, op, gen_intrinsic(gen, name, 0, NULL, 3, words));
+        return;
+    }
+    for (int k = 0; k < DP4A_BYTES; k++) {
+        LLVMValueRef product =
+            LLVMBuildMul(gen->builder, byte_as_i32(gen, a[k]), byte_as_i32(gen, b[k]), "");
+        sum = LLVMBuildAdd(gen->builder, sum, product, "");
+    }
+    gen_define_result(gen, op, sum);
+}
+
 /* ---- comparisons ---- */
 
 typedef struct Predicate {

@@ -37,6 +37,18 @@ static const Type *infer_vec_pack(TypeTable *types, int count, Value *const *ope
     return type_vector(types, operands[0]->type->dtype, count);
 }
 
+/* Sums and bytes differ in type; where the layouts differ, none is chosen yet. */
+static const Type *infer_dp4a(TypeTable *types, int count, Value *const *operands)
+{
+    const Type *sum = operands[0]->type;
+    for (int i = 1; i < count; i++) {
+        const Type *byte = operands[i]->type;
+        if (byte->kind != sum->kind || !type_same_shape(byte, sum)) return NULL;
+        if (byte->layout != sum->layout) sum = type_with_layout(types, sum, NULL);
+    }
+    return sum;
+}
+
 /* Operands that do not fit the row have no type; the counts are checked before their kinds are
  * read. */
 static bool operands_fit(OpCode code, int count)
@@ -54,6 +66,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
     switch ((int)code) { /* the ops that are named have a rule of their own */
     case OP_cmp: return infer_cmp(types, operand_count, operands);
     case OP_select: return infer_select(types, operand_count, operands);
+    case OP_dp4a: return infer_dp4a(types, operand_count, operands);
     case OP_cast: return NULL;
     case OP_ptr_add: return operands[0]->type;
     case OP_block_idx:

@@ -28,6 +28,9 @@ __extension__ typedef enum OpTrait {
 } OpTrait;
 typedef uint64_t OpTraits;
 
+/* How many bytes dp4a has of each of the two sides. */
+enum { DP4A_BYTES = 4 };
+
 /* Each stage has all that the ones before it have. */
 typedef enum Stage {
     STAGE_TYPED,

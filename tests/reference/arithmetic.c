@@ -207,6 +207,14 @@ static bool unary_integer(OpCode code, DType dtype, int64_t a, uint64_t *out)
     }
 }
 
+/* Of each pair of bytes the product, which 32 bits hold; the sum wraps. */
+static Number dot_of_bytes(DType dtype, const Number *operands)
+{
+    uint64_t sum = (uint64_t)operands[0].i;
+    for (int k = 1; k <= 4; k++) sum += (uint64_t)(operands[k].i * operands[k + 4].i);
+    return wraps(dtype, sum);
+}
+
 bool compute_element(const Op *op, DType dtype, DType result, const Number *operands, Number *out)
 {
     double number;
@@ -215,6 +223,7 @@ bool compute_element(const Op *op, DType dtype, DType result, const Number *oper
     case OP_fma:
         *out = floats(dtype, fused(dtype, operands[0].f, operands[1].f, operands[2].f));
         return true;
+    case OP_dp4a: *out = dot_of_bytes(result, operands); return true;
     case OP_cmp:
         *out = truth(compare(op_attr(op, ATTR_predicate)->text, dtype, operands[0], operands[1]));
         return true;

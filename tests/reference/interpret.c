@@ -194,8 +194,8 @@ static bool run_elementwise(Machine *machine, const Op *op)
     DType dtype = op->operands[op->operand_count - 1]->type->dtype;
     if (may_differ(op->results[0].type)) out->count = widest(op);
     for (int64_t i = 0; i < out->count; i++) {
-        Number operands[3];
-        for (int j = 0; j < op->operand_count && j < 3; j++)
+        Number operands[1 + 2 * DP4A_BYTES];
+        for (int j = 0; j < op->operand_count && j < 1 + 2 * DP4A_BYTES; j++)
             operands[j] = number_at(operand_datum(op, j), i);
         if (!compute_element(op, dtype, op->results[0].type->dtype, operands, &out->numbers[i]))
             return refuse(machine, op, "this op is not interpreted");

@@ -153,6 +153,9 @@ static void make_scalars(Maker *maker)
         maker->f = build1(&maker->b, floats[i], maker->f);
     maker->f =
         build3(&maker->b, OP_fma, maker->f, maker->f, build_number(&maker->b, DTYPE_f32, 0.1));
+    Value *byte = build_cast(&maker->b, DTYPE_i8, maker->x), *dot[1 + 2 * DP4A_BYTES] = {maker->x};
+    for (int i = 1; i <= 2 * DP4A_BYTES; i++) dot[i] = byte;
+    maker->x = build_op(&maker->b, OP_dp4a, 1 + 2 * DP4A_BYTES, dot, 1, &maker->x->type)->results;
     maker->f = build2(&maker->b, OP_approx, maker->f, maker->f);
     op_set_text(maker->f->op, ATTR_function, intern_text(maker->kernel->session->names, "div"));
     make(maker, OP_bitcast, 1, &maker->f, maker->i32);

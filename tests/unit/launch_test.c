@@ -255,8 +255,7 @@ static void blocks_of_turns(void **unused)
 {
     (void)unused;
     const tile_grid grid = {5, 4, 2}, few = {3, 1, 1};
-    const tile_entry even = {.persistent = 1},
-                     pairs = {.persistent = 1, .cluster = {2, 1, 1}};
+    const tile_entry even = {.persistent = 1}, pairs = {.persistent = 1, .cluster = {2, 1, 1}};
     assert_int_equal(tile_persistent_grid(&even, &grid, 16).x, 14);
     assert_int_equal(tile_persistent_grid(&even, &few, 16).x, 3);
     assert_int_equal(tile_persistent_grid(&pairs, &grid, 16).x, 14);

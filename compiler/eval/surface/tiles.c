@@ -266,15 +266,18 @@ Object *core_dot_wait(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
-/* Stretches all three to one shape. */
-static bool join_three(Eval *eval, Value **values, Span at)
+/* Stretches all to one shape. */
+static bool join_all(Eval *eval, Value **values, int count, Span at)
 {
     for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < 3; i++) {
-            Value **a = &values[i], **b = &values[(i + 1) % 3];
-            if (!stage_same_shape(eval, at, a, b)) return false;
-        }
+        for (int i = 0; i < count; i++)
+            if (!stage_same_shape(eval, at, &values[i], &values[(i + 1) % count])) return false;
     return true;
+}
+
+static bool join_three(Eval *eval, Value **values, Span at)
+{
+    return join_all(eval, values, 3, at);
 }
 
 /* The first of two numbers of the program, of which the wider one gives the type, or that which was
@@ -409,6 +412,64 @@ Object *core_fma(Eval *eval, const Bound *bound)
     }
     if (!join_three(eval, values, bound->at)) return NULL;
     return object_ir(eval, build3(&eval->builder, OP_fma, values[0], values[1], values[2]));
+}
+
+/* The bytes of a word, the lowest first, which have a sign where it has one. */
+static void split_word(Eval *eval, Value *word, Value **out)
+{
+    const DType dtype = word->type->dtype, byte = dtype == DTYPE_i32 ? DTYPE_i8 : DTYPE_u8;
+    for (int i = 0; i < DP4A_BYTES; i++) {
+        Value *by = stage_cast(eval, build_const(&eval->builder, DTYPE_i32, 8 * i), dtype),
+              *place = word;
+        if (i > 0 && stage_same_shape(eval, eval->at, &place, &by))
+            place = build2(&eval->builder, OP_shr, place, by);
+        out[i] = stage_cast(eval, place, byte);
+    }
+}
+
+/* Four bytes of one type, or a word of them. */
+static bool four_bytes(Eval *eval, Object *given, Value **out, Span at)
+{
+    const Type *type = argument_type(given);
+    if (type != NULL && is_number_type(type) &&
+        (type->dtype == DTYPE_i32 || type->dtype == DTYPE_u32)) {
+        Value *word = stage_operand(eval, given, at);
+        if (word != NULL) split_word(eval, word, out);
+        return word != NULL;
+    }
+    if (!object_is_sequence(given) || given->as.list.count != DP4A_BYTES)
+        return FAIL(eval, expected_kind, at, "an operand of dp4a",
+                    "a list of four bytes, or a 32-bit word of them",
+                    object_repr(eval, given)) != NULL;
+    for (int i = 0; i < DP4A_BYTES; i++) {
+        out[i] = stage_operand(eval, given->as.list.items[i], at);
+        if (out[i] == NULL) return false;
+        const DType dtype = out[i]->type->dtype;
+        if (!is_number_type(out[i]->type) || (dtype != DTYPE_i8 && dtype != DTYPE_u8))
+            return FAIL(eval, expected_kind, at, "what dp4a multiplies", "an int8 or a uint8",
+                        object_repr(eval, given->as.list.items[i])) != NULL;
+        if (dtype != out[0]->type->dtype)
+            return FAIL(eval, dtype_mismatch, at, "a byte of dp4a", dtype_user_name(dtype),
+                        dtype_user_name(out[0]->type->dtype)) != NULL;
+    }
+    return true;
+}
+
+Object *core_dp4a(Eval *eval, const Bound *bound)
+{
+    enum { COUNT = 1 + 2 * DP4A_BYTES };
+    Value *values[COUNT];
+    values[0] = stage_operand(eval, bound->values[2], bound->at);
+    if (values[0] == NULL || !four_bytes(eval, bound->values[0], values + 1, bound->at) ||
+        !four_bytes(eval, bound->values[1], values + 1 + DP4A_BYTES, bound->at))
+        return NULL;
+    const DType sum = values[0]->type->dtype;
+    if (!is_number_type(values[0]->type) || (sum != DTYPE_i32 && sum != DTYPE_u32))
+        return FAIL(eval, expected_kind, bound->at, "the sum of dp4a", "an int32 or a uint32",
+                    object_repr(eval, bound->values[2]));
+    if (!join_all(eval, values, COUNT, bound->at)) return NULL;
+    Op *op = build_op(&eval->builder, OP_dp4a, COUNT, values, 1, &values[0]->type);
+    return object_ir(eval, op->results);
 }
 
 /* a and b are f32, or a alone where the function has one operand. */

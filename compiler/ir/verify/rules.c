@@ -105,6 +105,23 @@ static bool check_approx(const Check *check)
                    "div has two operands, the others one");
 }
 
+static bool check_dp4a(const Check *check)
+{
+    const DType sum = result_type(check)->dtype;
+    if (!check_shapes(check) ||
+        !require(check, check->op->operand_count == 1 + 2 * DP4A_BYTES, "a sum and eight bytes") ||
+        !require(check, sum == DTYPE_i32 || sum == DTYPE_u32, "the sum is an i32 or a u32") ||
+        !require(check, operand_type(check, c)->dtype == sum, "the result has the sum's type"))
+        return false;
+    for (int i = 1; i < check->op->operand_count; i++) {
+        const DType byte = operand_type_at(check, i)->dtype;
+        if (byte != operand_type_at(check, (i - 1) / DP4A_BYTES * DP4A_BYTES + 1)->dtype ||
+            (byte != DTYPE_i8 && byte != DTYPE_u8))
+            return broken(check, "each four bytes are all i8 or all u8");
+    }
+    return true;
+}
+
 static bool check_cmp(const Check *check)
 {
     return check_shapes(check) && check_dtypes(check, operand_index(check->op, a)) &&
@@ -496,6 +513,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_round] = check_floats,
     [OP_fma] = check_floats,
     [OP_slope] = check_floats,
+    [OP_dp4a] = check_dp4a,
     [OP_approx] = check_approx,
     [OP_cmp] = check_cmp,
     [OP_select] = check_select,

@@ -29,7 +29,7 @@ static bool same_operands(Value **const *operands, int count, int a, int b)
 
 static void lower_elements(Lower *lower, Op *op)
 {
-    enum { MOST = 3 };
+    enum { MOST = 1 + 2 * DP4A_BYTES };
     Value **tiles[MOST], *operands[MOST];
     CHECK(op->operand_count <= MOST && op->result_count == 1);
     for (int i = 0; i < op->operand_count; i++) {

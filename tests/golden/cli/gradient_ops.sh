@@ -6,7 +6,7 @@ rows=$TILE_ROOT/compiler/passes/grad/adjoints.def
 export TILE_DEVICE=emulator LC_ALL=C
 
 # Of the op table: those of all stages, or before laying out, and not of the host or a thread alone.
-sed -nE 's/^OP\(([a-z_]+), .*, [A-Z_| ]*, (TILE|TYPED|UNSYNCED|BOTH)( \| [A-Z]+)*, ".*/\1/p' $defs | grep -vxE 'st|ld' | sort > $TMP/ops
+sed -nE 's/^OP\(([a-z0-9_]+), .*, [A-Z_| ]*, (TILE|TYPED|UNSYNCED|BOTH)( \| [A-Z]+)*, ".*/\1/p' $defs | grep -vxE 'st|ld' | sort > $TMP/ops
 grep -v '^#' $table | cut -d' ' -f2 | sort > $TMP/told
 diff $TMP/ops $TMP/told
 sed -nE 's/^(FLAT|ELEMENTWISE|CHOOSING|ADJOINT|MOVING)\(([a-z_]+)\)$/\2/p' $rows | sort > $TMP/rows
