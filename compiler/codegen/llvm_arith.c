@@ -281,8 +281,44 @@ static LLVMValueRef int_shr(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueR
     {                                                                                              \
         emit_int(gen, op, int_##name);                                                             \
     }
-NUMBER(add)
-NUMBER(sub)
+/* exp(x), of which nothing else is asked, as the product that it is of what the instruction gives
+ * and a power of two; NULL: it is another number. */
+static LLVMValueRef power_of(Gen *gen, const Value *value)
+{
+    const Op *op = value->op;
+    if (!gen->machine->has_ptx || op == NULL || op->code != OP_approx || value->use_count != 1 ||
+        value->type->kind != TYPE_SCALAR)
+        return NULL;
+    LLVMValueRef product = gen_use(gen, value);
+    return LLVMIsABinaryOperator(product) && LLVMGetInstructionOpcode(product) == LLVMFMul ? product
+                                                                                           : NULL;
+}
+
+/* A sum with it, or a difference, is an fma, of the same bits: that product is exact. */
+static bool emit_sum_of_power(Gen *gen, const Op *op, bool is_difference)
+{
+    LLVMValueRef first = power_of(gen, operand(op, a)),
+                 product = first ? first : power_of(gen, operand(op, b));
+    if (product == NULL || gen->kernel->rounds_products) return false;
+    LLVMValueRef rest = first ? gen_operand(gen, op, b) : gen_operand(gen, op, a);
+    LLVMValueRef x[] = {LLVMGetOperand(product, 0), LLVMGetOperand(product, 1), rest};
+    const int negated = first ? 2 : 0;
+    if (is_difference) x[negated] = LLVMBuildFNeg(gen->builder, x[negated], "");
+    LLVMTypeRef type = LLVMTypeOf(rest);
+    gen_define_result(gen, op, gen_intrinsic(gen, "llvm.fma", 1, &type, 3, x));
+    return true;
+}
+
+void emit_add(Gen *gen, const Op *op)
+{
+    if (!emit_sum_of_power(gen, op, false)) emit_number(gen, op, int_add, float_add);
+}
+
+void emit_sub(Gen *gen, const Op *op)
+{
+    if (!emit_sum_of_power(gen, op, true)) emit_number(gen, op, int_sub, float_sub);
+}
+
 NUMBER(mul)
 NUMBER(div)
 NUMBER(min)

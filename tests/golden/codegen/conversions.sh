@@ -31,3 +31,19 @@ for arch in sm_90a sm_80; do
     echo $arch
     $TILEC $TILE_ROOT/tests/exec/exact_casts.tile --arch=$arch --ptxas=none --emit=ptx --export 'casts = rounded' -o - | grep -oE 'cvt\.r[.a-z0-9]*|\.f64' | sort | uniq -c
 done
+# A sum with exp(x), which is a power of two times what the instruction gives, is one fma.
+cat >exp.tile <<'T'
+import tilelang
+import tilelang.language as T
+
+@tilelang.jit
+def gates(n):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((2, n), "float32")):
+        with T.Kernel(n // 32, threads=32) as bx:
+            i = bx * 32 + T.get_thread_binding(0)
+            B[0, i] = 1.0 + T.exp(A[i])
+            B[1, i] = T.exp(B[0, i]) - A[i]
+    return main
+T
+$TILEC exp.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'k = gates(1024)' -o - | grep -oE '(fma|add|sub|mul)\.r[a-z.]*f32' | sort | uniq -c
