@@ -1,10 +1,15 @@
-/* quotients.c: many divisions by one number.
+/* quotients.c: many divisions by one number, and many reciprocals.
  *
  * A thread that divides the elements which it has of a tile by the same f32 divides 1 by it once.
  * With y = 1 / d, rounded, q = a * y and the rest r = a - q * d, which fma gives exactly,
  * q + r * y is a / d, rounded (Markstein, Computation of elementary functions on the IBM RISC
  * System/6000 processor, 1990) unless something overflows or loses bits as a subnormal number. So
- * the sizes of all numbers are looked at first; where one is out of bounds, all are divided. */
+ * the sizes of all numbers are looked at first; where one is out of bounds, all are divided.
+ *
+ * Reciprocals of several numbers, as of a sigmoid's elements, are what one step of Newton makes of
+ * the GPU's quick one: y = rcp(x), y + y * (1 - x * y), which ptxas makes each of, too, behind a
+ * test and a branch of its own. Here one test is for all, so that they wait for each other no more.
+ */
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
@@ -14,6 +19,8 @@
  * within 2^-120 and 2^120, and the rest, of at most 24 bits of the 47 below the number's first,
  * too. Between them a power of two more or less in either scales all steps alike. */
 static const double LEAST = 0x1p-60, MOST = 0x1p60;
+/* And those of which the reciprocal is a normal number, as they are. */
+static const double LEAST_INVERTED = 0x1p-126, MOST_INVERTED = 0x1p125;
 
 static bool divides_by(const Op *op, const Value *divisor)
 {
@@ -62,6 +69,14 @@ static Value *combined(Builder *at, Arena *arena, OpCode code, Value *const *val
     return left[0];
 }
 
+static Value *sizes_are_within(Builder *at, Arena *arena, Value **sizes, size_t count, double low,
+                               double high)
+{
+    Value *least = combined(at, arena, OP_min, sizes, count),
+          *most = combined(at, arena, OP_add, sizes, count);
+    return is_within(at, least, low, most, high);
+}
+
 /* Whether the numbers are such. None is greater than the sum of all sizes, which takes half as long
  * as the greatest: additions are the unit's that multiplies, of which there are twice as many. With
  * a NaN among them nothing is known of the others, so that the division itself does them all. */
@@ -71,9 +86,40 @@ static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
     for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], a));
     Value *divisor = build1(at, OP_abs, operand(run->data[0], b));
     Value *fine = is_within(at, divisor, LEAST, divisor, MOST);
-    Value *least = combined(at, arena, OP_min, sizes, run->count);
-    Value *most = combined(at, arena, OP_add, sizes, run->count);
-    return build2(at, OP_and, fine, is_within(at, least, LEAST, most, MOST));
+    return build2(at, OP_and, fine, sizes_are_within(at, arena, sizes, run->count, LEAST, MOST));
+}
+
+static Value *have_reciprocals(Builder *at, Arena *arena, const OpVec *run)
+{
+    Value **sizes = arena_new_array(arena, Value *, run->count);
+    for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], b));
+    return sizes_are_within(at, arena, sizes, run->count, LEAST_INVERTED, MOST_INVERTED);
+}
+
+static bool is_reciprocal(const Op *op)
+{
+    const Op *one = op->code == OP_div ? operand(op, a)->op : NULL;
+    return one && one->code == OP_const && op->results[0].type->kind == TYPE_SCALAR &&
+           op->results[0].type->dtype == DTYPE_f32 && op_attr(one, ATTR_number)->number == 1;
+}
+
+/* The reciprocals from `op` on, of numbers that none of them is, with none but divisions between.
+ */
+static OpVec reciprocals_from(Arena *arena, Op *op, Op **end)
+{
+    OpVec run = {0};
+    Map found = {0};
+    for (; op && run.count < COST_RECIPROCALS; op = op->next) {
+        if (op->code == OP_const) continue;
+        if (op->code != OP_div || map_has(&found, operand(op, a)->op) ||
+            map_has(&found, operand(op, b)->op))
+            break;
+        if (!is_reciprocal(op)) continue;
+        vec_push(arena, &run, op);
+        map_add(arena, &found, op);
+        *end = op;
+    }
+    return run;
 }
 
 static void build_yield(Builder *at, Value **values, size_t count)
@@ -95,6 +141,19 @@ static void build_quick(Region *region, const OpVec *run, Value **values)
     build_yield(&at, values, run->count);
 }
 
+static void build_inverses(Region *region, const OpVec *run, Value **values)
+{
+    Builder at = builder_at_end(region, run->data[0]->span);
+    Value *one = build_number(&at, DTYPE_f32, 1);
+    for (size_t i = 0; i < run->count; i++) {
+        Value *x = operand(run->data[i], b), *near = build1(&at, OP_approx, x);
+        op_set_text(near->op, ATTR_function, intern_text(region->kernel->session->names, "rcp"));
+        Value *rest = build3(&at, OP_fma, build1(&at, OP_neg, x), near, one);
+        values[i] = build3(&at, OP_fma, near, rest, near);
+    }
+    build_yield(&at, values, run->count);
+}
+
 static void build_plain(Region *region, const OpVec *run, Value **values)
 {
     Builder at = builder_at_end(region, run->data[0]->span);
@@ -104,23 +163,30 @@ static void build_plain(Region *region, const OpVec *run, Value **values)
 }
 
 /* Behind `end`, so that it parts no other run. */
-static Op *replace(Kernel *kernel, const OpVec *run, Op *end)
+static Op *replace(Kernel *kernel, const OpVec *run, Op *end, bool inverts)
 {
     Arena *arena = kernel->arena;
     Builder at = builder_after(end);
     at.span = run->data[0]->span;
-    Value *fine = are_fine(&at, arena, run);
+    Value *fine = inverts ? have_reciprocals(&at, arena, run) : are_fine(&at, arena, run);
     const Type **types = arena_new_array(arena, const Type *, run->count);
     Value **values = arena_new_array(arena, Value *, run->count);
     for (size_t i = 0; i < run->count; i++) types[i] = run->data[i]->results[0].type;
     Op *branch = build_op(&at, OP_if, 1, &fine, (int)run->count, types);
-    build_quick(branch->regions[0], run, values);
+    (inverts ? build_inverses : build_quick)(branch->regions[0], run, values);
     build_plain(branch->regions[1], run, values);
     for (size_t i = 0; i < run->count; i++) {
         value_replace(&run->data[i]->results[0], &branch->results[i]);
         op_erase(run->data[i]);
     }
     return branch;
+}
+
+static bool is_in(const Op *op, const OpVec *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->data[i] == op) return true;
+    return false;
 }
 
 /* Other runs may have begun behind the first division, which is gone: their divisions come next. */
@@ -133,11 +199,14 @@ static void look(Kernel *kernel, Region *region, Map *made)
         if (op->code != OP_div || op->results[0].type->kind != TYPE_SCALAR ||
             op->results[0].type->dtype != DTYPE_f32)
             continue;
-        Op *end;
-        const OpVec run = run_from(kernel->arena, op, &end);
+        Op *end = op;
+        OpVec run = {0};
+        if (is_reciprocal(op)) run = reciprocals_from(kernel->arena, op, &end);
+        const bool inverts = run.count >= COST_QUOTIENTS;
+        if (!inverts) run = run_from(kernel->arena, op, &end);
         if (run.count < COST_QUOTIENTS) continue;
-        while (next && divides_by(next, operand(op, b))) next = next->next;
-        Op *branch = replace(kernel, &run, end);
+        while (next && is_in(next, &run)) next = next->next;
+        Op *branch = replace(kernel, &run, end, inverts);
         map_set(kernel->arena, made, branch, branch);
     }
 }
