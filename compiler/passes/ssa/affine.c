@@ -412,6 +412,16 @@ static bool is_written_anyway(Pass *pass, const Value *value, const Value *condi
     return value_finds_use(value, is_put_without, &written);
 }
 
+/* What the condition leaves out may be read, too. A strict build watches what is read of a shared
+ * tile that nobody wrote. */
+static bool may_read_without(Pass *pass, const Block *block, const Value *condition)
+{
+    const bool is_view = block->memory->type->kind == TYPE_VIEW, strict = pass->kernel->is_strict;
+    return is_plain(pass, condition, DEPTH)
+               ? is_view || !strict
+               : is_view && !strict && is_written_anyway(pass, block->op->results, condition);
+}
+
 /* What is left of the mask in *rest. False: the access has to stay what it is. */
 static bool take_mask(Pass *pass, Block *block, Value **rest)
 {
@@ -424,10 +434,7 @@ static bool take_mask(Pass *pass, Block *block, Value **rest)
         Compare compare;
         Value *conjunct = (Value *)conjuncts.data[i];
         if (read_compare(pass, conjunct, &compare) && take_up(pass, block, &compare)) continue;
-        if (block->op->code == OP_put || block->memory->type->kind != TYPE_VIEW ||
-            !(is_plain(pass, conjunct, DEPTH) ||
-              (!pass->kernel->is_strict && is_written_anyway(pass, block->op->results, conjunct))))
-            return false;
+        if (block->op->code == OP_put || !may_read_without(pass, block, conjunct)) return false;
         conjunct = as_mask(pass, conjunct, block->mask->type);
         *rest = *rest ? build2(&pass->at, OP_and, *rest, conjunct) : conjunct;
     }
