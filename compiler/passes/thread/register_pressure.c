@@ -25,6 +25,7 @@ typedef struct Seat {
 typedef struct PlaceRead {
     Space space;
     const Op *tile;
+    bool steady; /* the kernel does not write it */
     OpVec reads; /* that are not placed yet */
 } PlaceRead;
 
@@ -84,6 +85,7 @@ static bool leaves(const Op *op, const PlaceRead *from)
 {
     if (!writes_memory(op)) return op_has(op, PURE | LOADS);
     const Value *pointer = operand(op, pointer);
+    if (from->steady) return true;
     if (pointer->type->space != from->space) return pointer->type->space != SPACE_CLUSTER;
     const Op *tile = tile_of(pointer);
     return tile && from->tile && are_apart(tile, from->tile);
@@ -280,24 +282,29 @@ static size_t read_ahead(PressureSchedule *schedule, const OpVec *ops, size_t at
     return i;
 }
 
-/* Memory that the kernel does not write is the same behind all barriers. */
-static bool is_steady(Kernel *kernel, const Value *pointer)
+/* Memory that the kernel does not write is the same behind all barriers, and stores to other memory
+ * do not change it. */
+static bool is_steady(const Op *read)
 {
-    const Parameter *parameter = pointer_parameter(kernel, pointer);
-    return pointer->type->space == SPACE_GLOBAL && parameter && !parameter->is_written;
+    const Value *pointer = operand(read, pointer);
+    const Parameter *parameter = pointer_parameter(read->parent->kernel, pointer);
+    return pointer->type->space == SPACE_GLOBAL && parameter && !parameter->is_written &&
+           !op_int(op_enclosing(read, OP_launch), ATTR_aliases, 0);
 }
 
 static void note_read(PressureSchedule *schedule, Op *read)
 {
     const Value *pointer = operand(read, pointer);
-    if (schedule->late && is_steady(read->parent->kernel, pointer)) return;
+    const bool steady = is_steady(read);
+    if (schedule->late && steady) return;
+    const Space space = pointer->type->space;
     const Op *tile = tile_of(pointer);
     PlaceRead *from = NULL;
     vec_each (known, &schedule->places)
-        if (known->tile == tile && known->space == pointer->type->space) from = known;
+        if (known->tile == tile && known->space == space && known->steady == steady) from = known;
     if (!from) {
         vec_push(schedule->arena, &schedule->places,
-                 ((PlaceRead){.space = pointer->type->space, .tile = tile}));
+                 ((PlaceRead){.space = space, .tile = tile, .steady = steady}));
         from = &vec_last(&schedule->places);
     }
     vec_push(schedule->arena, &from->reads, read);
@@ -416,8 +423,8 @@ static void order_late(PressureSchedule *schedule)
 
 static bool reads_steady(const Region *region)
 {
-    for (Op *op = region->first; op; op = op_next(op))
-        if (reads_memory(op) && is_steady(op->parent->kernel, operand(op, pointer))) return true;
+    for (const Op *op = region->first; op; op = op_next(op))
+        if (reads_memory(op) && is_steady(op)) return true;
     return false;
 }
 
