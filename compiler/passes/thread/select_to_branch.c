@@ -437,7 +437,7 @@ static ValueVec find_run(SelectToBranch *rare, Op *op)
     rare->runs++;
     for (; op && (op->code == OP_const || is_choice(op)); op = op->next) {
         if (op->code == OP_const) continue;
-        if (needs_another(rare, op)) break;
+        if (needs_another(rare, op) || rare->run.count == COST_BRANCH_RESULTS) break;
         part_of(op)->run = rare->runs;
         const bool is_old = holds(&conditions, operand(op, condition));
         if (!is_old && conditions.count == COST_BRANCH_ELEMENTS) continue;
@@ -445,6 +445,14 @@ static ValueVec find_run(SelectToBranch *rare, Op *op)
         vec_push(rare->arena, &rare->run, op);
     }
     return conditions;
+}
+
+/* Where a whole row of elements has one condition, each needs so much: the branch would part what
+ * computes them from what uses them, and has a register for each. */
+static bool takes_long(SelectToBranch *rare, size_t conditions)
+{
+    const int64_t each = (int64_t)rare->run.count * COST_BRANCH_RESULT_OPS;
+    return choose_moves(rare) >= larger_of((int64_t)conditions * COST_BRANCH_OPS, each);
 }
 
 static void look(Kernel *kernel, Region *region)
@@ -456,8 +464,7 @@ static void look(Kernel *kernel, Region *region)
     for (Op *op = region->first; op; op = op_next(op)) {
         if (!is_choice(op)) continue;
         const ValueVec conditions = find_run(&rare, op);
-        if (choose_moves(&rare) >= COST_BRANCH_OPS * (int)conditions.count)
-            op = take_apart(&rare, &conditions);
+        if (takes_long(&rare, conditions.count)) op = take_apart(&rare, &conditions);
         forget_moves(&rare);
     }
     for (Op *op = region->first; op; op = op_next(op)) op->scratch = NULL;
