@@ -424,19 +424,27 @@ void emit_condition(Gen *gen, const Op *op)
     gen->yielded_count = op->operand_count - operand_index(op, carried);
 }
 
-/* `for`'s unroll attribute as metadata of the branch back. */
-static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll)
+static LLVMMetadataRef loop_property(Gen *gen, const char *key, LLVMMetadataRef value)
+{
+    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(gen->context, key, strlen(key)), value};
+    return LLVMMDNodeInContext2(gen->context, parts, value ? 2 : 1);
+}
+
+/* `for`'s unroll attributes as metadata of the branch back. A loop that has been unrolled is left
+ * alone by all, but where it is said what it is from then on. */
+static void loop_hint(Gen *gen, LLVMValueRef branch, int64_t unroll, bool further)
 {
     if (unroll < 1) return;
     LLVMContextRef context = gen->context;
-    const char *key = unroll == 1 ? "llvm.loop.unroll.disable" : "llvm.loop.unroll.count";
-    LLVMMetadataRef parts[2] = {LLVMMDStringInContext2(context, key, strlen(key)),
-                                LLVMValueAsMetadata(gen_i32(gen, unroll))};
-    LLVMMetadataRef hint = LLVMMDNodeInContext2(context, parts, unroll == 1 ? 1 : 2);
+    LLVMMetadataRef hint = unroll == 1 ? loop_property(gen, "llvm.loop.unroll.disable", NULL)
+                                       : loop_property(gen, "llvm.loop.unroll.count",
+                                                       LLVMValueAsMetadata(gen_i32(gen, unroll)));
+    LLVMMetadataRef then = loop_property(gen, "llvm.loop.unroll.followup_unrolled",
+                                         loop_property(gen, "llvm.loop.mustprogress", NULL));
     /* A loop's node must be its own first operand: made with a placeholder, then tied. */
     LLVMMetadataRef placeholder = LLVMTemporaryMDNode(context, NULL, 0);
-    LLVMMetadataRef both[2] = {placeholder, hint};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(context, both, 2);
+    LLVMMetadataRef all[3] = {placeholder, hint, then};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, all, further ? 3 : 2);
     LLVMMetadataReplaceAllUsesWith(placeholder, node);
     unsigned kind = LLVMGetMDKindIDInContext(context, "llvm.loop", strlen("llvm.loop"));
     LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(context, node));
@@ -524,7 +532,8 @@ static void for_body(Gen *gen, const Op *op, Join *join)
             LLVMBuildSub(gen->builder, left, LLVMConstInt(type, 1, false), "");
     }
     join_send(gen, join, values);
-    loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)), unroll_of(op));
+    loop_hint(gen, LLVMGetLastInstruction(LLVMGetInsertBlock(gen->builder)), unroll_of(op),
+              op_int(op, ATTR_unroll_further, 0));
 }
 
 void gen_for(Gen *gen, const Op *op)

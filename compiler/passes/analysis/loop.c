@@ -40,11 +40,15 @@ int loop_products(const Op *loop)
 int64_t loop_last(const Op *loop)
 {
     int64_t begin, step;
-    const int64_t trips = loop_trips(loop);
-    if (trips == 0 || !value_constant(operand(loop, begin), &begin) ||
-        !value_constant(operand(loop, step), &step) || begin < 0)
+    if (!value_constant(operand(loop, begin), &begin) || begin < 0 ||
+        !value_constant(operand(loop, step), &step) || step < 1)
         return -1;
-    return begin + (trips - 1) * step;
+    const int64_t trips = loop_trips(loop);
+    if (trips) return begin + (trips - 1) * step;
+    const Value *end = operand(loop, end);
+    const Op *around = end->region && end->index == 0 ? end->region->parent : NULL;
+    const int64_t last = around && around->code == OP_for ? loop_last(around) : -1;
+    return last > begin ? last - 1 : -1;
 }
 
 /* ---- how many iterations there are at most ---- */

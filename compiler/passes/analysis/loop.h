@@ -16,8 +16,9 @@ int64_t loop_most_trips(FactTable *facts, const Op *loop);
 Value *loop_condition(const Op *loop);
 /* Products that its body does itself. */
 int loop_products(const Op *loop);
-/* The largest index of a loop whose bounds are numbers, none of which is negative; -1: of another,
- * or of one that never runs. */
+/* No index is larger, of a loop whose bounds are numbers, none of which is negative, or that ends
+ * at the index of such a loop around it, as through triangles; -1: of another, or of one that never
+ * runs. */
 int64_t loop_last(const Op *loop);
 /* True if `value` follows from the loop's variable and from outside by pure ops of the body alone,
  * so that it can be computed iterations ahead. */

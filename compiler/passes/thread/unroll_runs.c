@@ -21,7 +21,8 @@
 typedef struct Runs {
     FactTable *facts;
     const Op *loop;
-    OpVec swizzles; /* of places that the loop's index is a part of */
+    OpVec swizzles;   /* of places that the loop's index is a part of */
+    bool are_aligned; /* an access of a run's elements is possible, as far as offsets say */
     Arena *arena;
 } Runs;
 
@@ -68,6 +69,17 @@ static bool swizzles_runs(const Runs *runs, const Op *swizzle, int run)
            is_multiple(runs->facts, operand(runs->loop, begin), run);
 }
 
+/* Each such iteration's place is a multiple of the run, as far as the value is a part of it. */
+static bool begins_runs(const Runs *runs, const Value *value, int run)
+{
+    const Op *op = value->op;
+    if (value == runs->loop->regions[0]->arguments[0])
+        return is_multiple(runs->facts, operand(runs->loop, begin), run);
+    if (op && op->code == OP_add)
+        return begins_runs(runs, operand(op, a), run) && begins_runs(runs, operand(op, b), run);
+    return is_multiple(runs->facts, value, run);
+}
+
 /* How many elements an access of 16 bytes has where the next iteration reads the next one; 0: it
  * does not. */
 static int run_of(Runs *runs, const Op *load)
@@ -76,6 +88,7 @@ static int run_of(Runs *runs, const Op *load)
     const Type *type = load->results[0].type;
     Op *swizzle = NULL;
     int64_t slope = 0;
+    bool is_aligned = true;
     if (pointer->type->space != SPACE_SHARED || type->kind != TYPE_SCALAR ||
         load->operand_count != 1)
         return 0;
@@ -87,11 +100,14 @@ static int run_of(Runs *runs, const Op *load)
             swizzle = swizzle ? NULL : swizzle_of(runs, index);
             if (!swizzle || !swizzles_runs(runs, swizzle, run)) return 0;
             more = 1;
+        } else {
+            is_aligned &= begins_runs(runs, index, run);
         }
         slope += more;
         pointer = operand(pointer->op, pointer);
     }
     if (slope != 1) return 0;
+    runs->are_aligned &= is_aligned;
     if (swizzle) vec_push(runs->arena, &runs->swizzles, swizzle);
     return run;
 }
@@ -109,6 +125,16 @@ static int longest_run(Runs *runs, int *ops)
     }
     *ops -= 2 * (int)runs->swizzles.count; /* with what they are added to */
     return longest;
+}
+
+/* No remainder; or, of a loop whose iterations are counted when it runs, one that may be little of
+ * the whole: LLVM makes a loop of it. */
+static bool fits_trips(const Runs *runs, int64_t trips, int run)
+{
+    enum { RUNS = 4 };
+    if (trips) return trips % run == 0;
+    const int64_t most = loop_most_trips(runs->facts, runs->loop);
+    return runs->are_aligned && (most == 0 || most >= (int64_t)RUNS * run);
 }
 
 /* c xor i is (c xor i without its last bits) + those bits, where c has none: so LLVM sees places
@@ -174,15 +200,17 @@ static void visit(Op *loop, void *context)
         !value_constant(operand(loop, step), &step) || step != 1)
         return;
     const int64_t trips = loop_trips(loop);
-    if (trips < 2 || unroll_scan(context, loop)) return;
-    Runs runs = {.facts = context, .loop = loop, .arena = loop->parent->kernel->arena};
+    if (trips == 1 || (trips > 1 && unroll_scan(context, loop))) return;
+    Runs runs = {
+        .facts = context, .loop = loop, .are_aligned = true, .arena = loop->parent->kernel->arena};
     const int run = longest_run(&runs, &ops);
-    if (run > 1 && trips % run == 0 && ops * run <= COST_UNROLL_RUN_OPS) {
+    if (run > 1 && fits_trips(&runs, trips, run) && ops * run <= COST_UNROLL_RUN_OPS) {
         op_set_int(loop, ATTR_unroll, run);
+        if (!trips) op_set_int(loop, ATTR_unroll_further, 1);
         split_swizzles(&runs, run);
-    } else if (is_short_with_branches(loop, trips))
+    } else if (trips && is_short_with_branches(loop, trips))
         op_set_int(loop, ATTR_unroll, (int)trips);
-    else if (loads_together(loop, trips) > 1)
+    else if (trips && loads_together(loop, trips) > 1)
         op_set_int(loop, ATTR_unroll, loads_together(loop, trips));
 }
 
