@@ -192,12 +192,10 @@ static void note_shared(Classes *classes, const Value *value)
 }
 
 /* Of a part of shared memory that begins anywhere in a row, elements come one at a time. Lanes that
- * have several side by side read the same bank then, in turn. */
-static void note_run(Classes *classes, const Value *value)
+ * have several side by side access the same bank then, in turn. */
+static void note_part(Classes *classes, const Value *value, const Value *part)
 {
-    const Op *load = value->op, *view;
-    if (!load || load->code != OP_shared_load) return;
-    view = operand(load, tile)->op;
+    const Op *view = part->op;
     if (!view || view->code != OP_shared_view) return;
     const Type *whole = operand(view, tile)->type;
     const Facts offset =
@@ -208,6 +206,14 @@ static void note_run(Classes *classes, const Value *value)
         offset.multiple % (ACCESS_BYTES * 8 / bits) == 0)
         return;
     *run = bits < REGISTER_BYTES * 8 ? REGISTER_BYTES * 8 / bits : 1;
+}
+
+static void note_run(Classes *classes, const Value *value)
+{
+    if (value->op && value->op->code == OP_shared_load)
+        note_part(classes, value, operand(value->op, tile));
+    for (const OpUse *use = value->uses; use; use = use->next)
+        if (use->op->code == OP_shared_store) note_part(classes, value, operand(use->op, tile));
 }
 
 static const Value *accessed_value(const Op *access)
@@ -541,9 +547,11 @@ static bool is_apart_from_memory(const Classes *classes, const Value *value)
 
 static const Layout *default_of(const Classes *classes, const Value *value)
 {
-    const Type *narrowest = classes->narrowest[class_of(classes, value)];
+    const int class = class_of(classes, value);
+    const Type *narrowest = classes->narrowest[class];
     inference_enter(classes->inference, value->op ? value->op : value->region->first);
-    return propose_default(classes->inference, narrowest ? narrowest : value->type);
+    return propose_shared(classes->inference, narrowest ? narrowest : value->type,
+                          classes->runs[class]);
 }
 
 /* Of sums of it every warp would have to be told all, where they could have shares of them. */

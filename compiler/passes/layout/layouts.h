@@ -42,6 +42,8 @@ DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *
 /* What an access likes; threads have `most` elements side by side at most, or any (0). */
 const Layout *propose_access(const Inference *inference, Op *op, int most);
 const Layout *propose_default(const Inference *inference, const Type *tile);
+/* The same for what goes to shared memory, or comes from there. */
+const Layout *propose_shared(const Inference *inference, const Type *tile, int most);
 /* As many of a thread's elements along the dimension as there are. */
 const Layout *propose_along(const Inference *inference, const Type *tile, int dim);
 /* Elements a thread, as a power of two: longer vectors would leave threads without work. */

@@ -15,6 +15,12 @@ int elements_each(const Inference *inference, const Type *tile)
     return each < 1 ? 1 : 1 << bits_log2(each);
 }
 
+int run_limit(const Inference *inference, const Type *tile, int most)
+{
+    const int each = elements_each(inference, tile);
+    return most && most < each ? most : each;
+}
+
 /* ---- dot ---- */
 
 /* The elements of a shared tile that lie side by side along `dim` and can be read at once. */
@@ -81,11 +87,16 @@ static const Layout *rows_first(const Inference *inference, const Type *tile, in
                           inference->warps);
 }
 
+const Layout *propose_shared(const Inference *inference, const Type *tile, int most)
+{
+    const int run = run_limit(inference, tile, most),
+              access = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
+    return rows_first(inference, tile, run < access ? run : access);
+}
+
 const Layout *propose_default(const Inference *inference, const Type *tile)
 {
-    const int each = elements_each(inference, tile),
-              most = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
-    return rows_first(inference, tile, each < most ? each : most);
+    return propose_shared(inference, tile, 0);
 }
 
 const Layout *propose_along(const Inference *inference, const Type *tile, int dim)
@@ -98,12 +109,6 @@ const Layout *propose_along(const Inference *inference, const Type *tile, int di
     while (vector < each && shape[dim] % (2 * vector) == 0) vector *= 2;
     return layout_blocked(inference->kernel->layouts, tile->rank, shape, dim_order, vector,
                           inference->warps);
-}
-
-int run_limit(const Inference *inference, const Type *tile, int most)
-{
-    const int each = elements_each(inference, tile);
-    return most && most < each ? most : each;
 }
 
 const Layout *propose_scattered(const Inference *inference, Op *op, int most)
