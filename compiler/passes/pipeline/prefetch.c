@@ -58,14 +58,22 @@ static bool is_copied(const Op *load)
     return value_finds_use(load->results, copies, NULL);
 }
 
+/* On its way to shared memory, with zeros where its mask does not hold. */
+static bool is_gathered_with_zeros(const Op *gather)
+{
+    const OpUse *use = gather->results[0].uses;
+    return gather_choice(gather) ||
+           (scattered_mask(gather) && use && !use->next && use->op->code == OP_shared_store);
+}
+
 /* Of a tile; or of one element, where it is waited for. What is stored as it is gathered, threads
- * copy themselves. */
+ * copy themselves, but for what zeros are among. */
 static bool is_load(const Op *op, bool with_elements)
 {
     if (op->code == OP_load) return true;
     const bool single = op->code == OP_element_load || op->code == OP_gather;
     if (!single || !with_elements || operand(op, memory)->type->kind != TYPE_VIEW) return false;
-    return op->code == OP_gather ? gather_choice(op) != NULL : !is_copied(op);
+    return op->code == OP_gather ? is_gathered_with_zeros(op) : !is_copied(op);
 }
 
 /* Products would wait for elements, and so would copies of rows that these tell; an iteration's

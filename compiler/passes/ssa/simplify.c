@@ -247,6 +247,41 @@ static Value *exact_product(Builder *builder, const Op *op)
     return build2(builder, OP_mul, operand(op, a), build_number(builder, dtype, 1 / divisor));
 }
 
+enum { MOST_CONJUNCTS = 4 }; /* of conditions within conditions that are looked through */
+
+/* Wherever the mask holds, so does the condition. */
+static bool mask_implies(const Value *mask, const Value *condition, int deep)
+{
+    const Op *both = mask->op;
+    if (mask == condition) return true;
+    if (!both || both->code != OP_and || deep == MOST_CONJUNCTS) return false;
+    return mask_implies(operand(both, a), condition, deep + 1) ||
+           mask_implies(operand(both, b), condition, deep + 1);
+}
+
+/* What is gathered is zero where its mask does not hold: there is nothing to choose where the
+ * choice is between that and zero, and goes by a part of the mask. */
+static Value *masked_anyway(const Op *choice)
+{
+    Value *value = operand(choice, a);
+    const Value *condition = operand(choice, condition);
+    const Op *gather = value->op;
+    if (!gather || gather->code != OP_gather || condition->type->kind != TYPE_TILE ||
+        !scattered_mask(gather) || !mask_implies(scattered_mask(gather), condition, 0))
+        return NULL;
+    return value_is_zero(operand(choice, b)) ? value : NULL;
+}
+
+static Value *choice_identity(Op *op)
+{
+    int64_t constant;
+    if (operand(op, a) == operand(op, b)) return operand(op, a);
+    if (value_constant(operand(op, condition), &constant))
+        return constant ? operand(op, a) : operand(op, b);
+    Value *value = masked_anyway(op);
+    return value ? value : simplify_nested_choice(op);
+}
+
 static Value *identity(Builder *builder, Op *op)
 {
     if (op->code == OP_cast && operand(op, a)->type == op->results[0].type) return operand(op, a);
@@ -254,13 +289,7 @@ static Value *identity(Builder *builder, Op *op)
         return operand(op, a);
     if ((op->code == OP_slope || op->code == OP_replayed) && !is_kept(op)) return operand(op, a);
     if (op->code == OP_with_adjoint && !is_kept(op)) return operand(op, pointer);
-    if (op->code == OP_select) {
-        if (operand(op, a) == operand(op, b)) return operand(op, a);
-        int64_t constant;
-        return value_constant(operand(op, condition), &constant)
-                   ? (constant ? operand(op, a) : operand(op, b))
-                   : simplify_nested_choice(op);
-    }
+    if (op->code == OP_select) return choice_identity(op);
     if (op->operand_count != 2 || op->result_count != 1 || !op_has(op, ELEM)) return NULL;
     order_operands(op);
     if (!type_is_scalar(op->results[0].type)) return NULL;
