@@ -168,17 +168,18 @@ static bool finish_image(Stages *stages, const StartedImage *started)
         int spills;   /* bytes of a thread that it is worth */
         int most;     /* bytes from which on it is no help; 0: there is no such limit */
         bool is_back; /* where that is not enough */
-    } LEFT_OUT[] = {{MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true},
-                    {MAY_READ_EARLY, 0, COST_SPILLS_OF_MEMORY, false},
-                    {MAY_MERGE, 0, 0, false},
-                    {MAY_ADD_WARP, 0, 0, false},
-                    {MAY_READ_FIRST, 0, COST_SPILLS_OF_MEMORY, false},
-                    {MAY_OVERLAP, 0, 0, false},
-                    {MAY_FLY, COST_PLAN_SPILLS, 0, false},
-                    {MAY_PLAN, COST_PLAN_SPILLS, 0, false},
-                    {MAY_HOLD, 0, COST_SPILLS_OF_MEMORY, false},
-                    {MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true},
-                    {HAS_WGMMA, 0, 0, false}};
+        int least;    /* bytes below which it is no help: products that wait for each other alone */
+    } LEFT_OUT[] = {{MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true, 0},
+                    {MAY_READ_EARLY, 0, COST_SPILLS_OF_MEMORY, false, 0},
+                    {MAY_MERGE, 0, 0, false, 0},
+                    {MAY_ADD_WARP, 0, 0, false, 1},
+                    {MAY_READ_FIRST, 0, COST_SPILLS_OF_MEMORY, false, 0},
+                    {MAY_OVERLAP, 0, 0, false, 0},
+                    {MAY_FLY, COST_PLAN_SPILLS, 0, false, 0},
+                    {MAY_PLAN, COST_PLAN_SPILLS, 0, false, 0},
+                    {MAY_HOLD, 0, COST_SPILLS_OF_MEMORY, false, 0},
+                    {MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true, 0},
+                    {HAS_WGMMA, 0, 0, false, 0}};
     const Image *image = started->image;
     unsigned features = started->arch->target->features;
     if (!image_finish(stages->codegen, started->image)) return false;
@@ -186,6 +187,7 @@ static bool finish_image(Stages *stages, const StartedImage *started)
         const unsigned feature = LEFT_OUT[i].feature;
         const int most = LEFT_OUT[i].most;
         if (!(started->uses & feature) || (most && spills_of(image) >= most)) continue;
+        if (spills_of(image) < LEFT_OUT[i].least) continue;
         if (!is_serialised(image) && spills_of(image) <= LEFT_OUT[i].spills) return true;
         features &= ~feature;
         if (!try_with(stages, started, features)) return false;

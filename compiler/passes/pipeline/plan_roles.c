@@ -491,13 +491,22 @@ void plan_persistence(Pipeline *pipeline, const Plan *plan)
     if (fault) pipeline_remark(pipeline, "a loop whose blocks are not persistent: %s", fault);
 }
 
+/* Whether a warpgroup of producers would leave consumers more registers than one warp does, should
+ * ptxas say that they need more than was thought. A block of a loop by plan may be alone by its
+ * registers, too. */
+static bool may_set_maxnreg(const Pipeline *pipeline)
+{
+    const bool by_plan = pipeline->filling == FILLED_BY_PLAN && pipeline->blocks == 1;
+    return !pipeline->sets_maxnreg &&
+           (can_set_maxnreg(pipeline) || (by_plan && begins_with_enough(pipeline)));
+}
+
 void plan_groups(Pipeline *pipeline)
 {
     pipeline->reuses_stages = pipeline->persistent || pipeline->nested;
     pipeline->producers = producers_of(pipeline);
     pipeline->registers = pipeline->sets_maxnreg ? consumer_registers(pipeline) : 0;
-    if (!pipeline->sets_maxnreg && can_set_maxnreg(pipeline))
-        pipeline->pass->kernel->uses |= MAY_ADD_WARP;
+    if (may_set_maxnreg(pipeline)) pipeline->pass->kernel->uses |= MAY_ADD_WARP;
     /* or as many blocks have room if what a block's end takes is not that of stages */
     const int64_t all = pipeline->pass->target->shared_bytes, stages = bytes_of_stages(pipeline);
     const int buffers = pipeline->filling == FILLED_BY_PLAN ? 0 : COST_STORE_BUFFERS;
