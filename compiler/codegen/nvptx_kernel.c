@@ -208,10 +208,11 @@ static const char *message_text(Codegen *codegen, char *message)
 #define PASSES_AFTER_LOOPS "gvn," QUIRK_INSTCOMBINE ",dse,adce,simplifycfg"
 static const char nvptx_passes[] = PASSES_OF_LOOPS PASSES_AFTER_LOOPS ")";
 /* Where a loop asks to be unrolled; the others are left to ptxas. Of what iterations access side by
- * side one access is made where it is known to be aligned. */
-static const char nvptx_passes_unrolling[] = PASSES_OF_LOOPS
-    "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>," PASSES_AFTER_LOOPS
-    ",infer-alignment)";
+ * side one access is made where it is known to be aligned. What follows from an iteration's number
+ * alone is then the same for all of a loop around it. */
+static const char nvptx_passes_unrolling[] =
+    PASSES_OF_LOOPS "loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling>,"
+                    "loop-mssa(licm<allowspeculation>)," PASSES_AFTER_LOOPS ",infer-alignment)";
 
 /* Of a large kernel (quirk_is_large); ptxas still does its work. */
 static const char nvptx_passes_large[] =

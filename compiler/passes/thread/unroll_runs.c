@@ -179,17 +179,41 @@ static bool is_short_with_branches(const Op *loop, int64_t trips)
            ops * trips <= COST_UNROLL_RUN_OPS;
 }
 
-/* How many iterations' loads are to be on the way; 1: none are made, or something else is done. */
+/* Ops that each iteration does anew: what is the same in all of them goes in front of the loop. */
+static int count_varying(Arena *arena, const Op *loop)
+{
+    const Region *body = loop->regions[0];
+    Map varying = {0}; /* the ops */
+    int count = 0;
+    for (Op *op = body->first; op; op = op->next) {
+        bool varies = !op_has(op, PURE);
+        for (int i = 0; i < op->operand_count && !varies; i++) {
+            const Value *value = op->operands[i];
+            varies = value->region == body || (value->op && map_has(&varying, value->op));
+        }
+        if (!varies) continue;
+        map_add(arena, &varying, op);
+        count++;
+    }
+    return count;
+}
+
+/* How many iterations' loads are to be on the way; 1: none are made, or something else is done. Of
+ * a few iterations that these do not divide all, which then share what follows from their numbers
+ * alone. */
 static int loads_together(const Op *loop, int64_t trips)
 {
     bool loads = false;
-    int count = COST_LOADS_TOGETHER, ops = 0;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
+    int count = COST_LOADS_TOGETHER;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
         if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | STORES)) return 1;
         loads |= op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
     }
+    if (!loads) return 1;
+    const int ops = count_varying(loop->parent->kernel->arena, loop);
+    if (trips % count && trips < 2 * count && ops * trips <= COST_UNROLL_RUN_OPS) return (int)trips;
     while (count > 1 && (trips % count != 0 || ops * count > COST_UNROLL_RUN_OPS)) count /= 2;
-    return loads ? count : 1;
+    return count;
 }
 
 static void visit(Op *loop, void *context)
