@@ -205,6 +205,12 @@ def put_back(function, text, line):
     function.__tile_version__, function.__tile_line__ = text, line
 
 
+def name_of(value):
+    """The name that the text gives a function or class, whatever a program has called it since."""
+    code = getattr(value, "__code__", None)
+    return value.__name__ if code is None else code.co_name
+
+
 def line_of(function):
     return getattr(function, "__tile_line__", function.__code__.co_firstlineno)
 
@@ -378,7 +384,7 @@ def _global_names(function, path):
             continue
         seen.add(id(one))
         text = file_of(readable(path, _version_of(one)))
-        node = text.node(one.__name__, line_of(one))
+        node = text.node(name_of(one), line_of(one))
         for name in text.names(node) if node is not None else one.__code__.co_names:
             if name in one.__globals__:
                 value = one.__globals__[name]
@@ -485,7 +491,7 @@ def surroundings(depth=1):
 def node_of(function):
     """The text of a function."""
     path = function.__code__.co_filename
-    return file_of(readable(path, _version_of(function))).node(function.__name__, line_of(function))
+    return file_of(readable(path, _version_of(function))).node(name_of(function), line_of(function))
 
 
 def lines_of(function):
@@ -552,19 +558,20 @@ def forget_definitions():
 
 def _located(value, path, line, around, functions, module_name):
     version = _version_of(functions[0]) if functions else None
-    node = file_of(readable(path, version)).node(value.__name__, line)
+    own_name = name_of(value)
+    node = file_of(readable(path, version)).node(own_name, line)
     if node is None:
-        raise Unspeakable(f"{path} has no definition of {value.__name__}")
+        raise Unspeakable(f"{path} has no definition of {own_name}")
     names = {}
     mentioned = file_of(readable(path, version)).names(node)
     for name, found in (around or {}).items():
-        if name in mentioned and name != value.__name__:
+        if name in mentioned and name != own_name:
             names[name] = found
     for function in functions:
-        names.update({name: found for name, found in cells(function).items() if name not in (value.__name__, "__class__")})
+        names.update({name: found for name, found in cells(function).items() if name not in (own_name, "__class__")})
     module = module_of(functions, path, module_name, node, version)
     calls = _told_calls(functions)
-    return Remote(Text("core.definition(", module, f", {value.__name__!r}, {line}, ", _told(names, _parts_of(node, functions)), *([", ", calls] if calls else []), ")"))
+    return Remote(Text("core.definition(", module, f", {own_name!r}, {line}, ", _told(names, _parts_of(node, functions)), *([", ", calls] if calls else []), ")"))
 
 
 def _told_calls(functions):
@@ -637,7 +644,7 @@ def function_text(value):
     """For session.speakers: a function or class of the program."""
     if isinstance(value, types.BuiltinFunctionType) and value.__module__ in ("_operator", "math"):
         return Text(Module(value.__module__.removeprefix("_")), f".{value.__name__}")
-    if isinstance(value, types.FunctionType) and value.__name__ == "<lambda>" and os.path.exists(value.__code__.co_filename):
+    if isinstance(value, types.FunctionType) and name_of(value) == "<lambda>" and os.path.exists(value.__code__.co_filename):
         if value not in _definitions:
             _definitions[value] = Remote(lambda_text(value))
         return Text(_definitions[value])

@@ -289,3 +289,34 @@ wp.launch(kernel, dim=1, inputs=[x])
 print(x.numpy().tolist())
 END
 python3 -m tilec run forms.py
+
+# functions that a program gives other names, each before it is made a kernel
+cat >renamed.py <<'END'
+import warp as wp
+
+
+@wp.func
+def twice(x: float):
+    return 2.0 * x
+
+
+def half(x: float):
+    return 0.5 * x
+
+
+def mapped(function):
+    def inner(x: wp.array[float]):
+        x[wp.tid()] = function(x[wp.tid()])
+
+    inner.__name__ = inner.__qualname__ = f"map_{function.key}"
+    return wp.Kernel(func=inner)
+
+
+half.__name__ = half.__qualname__ = "halved"
+for function in (twice, wp.func(half)):
+    x = wp.array([3.0], dtype=float)
+    kernel = mapped(function)
+    wp.launch(kernel, dim=1, inputs=[x])
+    print(kernel.key, x.numpy())
+END
+python3 -m tilec run renamed.py

@@ -31,7 +31,7 @@ def _value(function, node):
 
 def attributes_of(function):
     code = function.__code__
-    node = source.file_of(code.co_filename).node(function.__name__, code.co_firstlineno)
+    node = source.file_of(code.co_filename).node(code.co_name, code.co_firstlineno)
     found = {"global_symbol": function.__name__}
     for part in _own(node) if node is not None else ():
         if isinstance(part, ast.Call) and getattr(part.func, "attr", None) in WORDS and part.args:

@@ -136,7 +136,7 @@ def _parameter(name, text, annotation):
 def has_prim_func(function):
     """Whether the text of the function defines one: it gives kernels, then."""
     code = function.__code__
-    node = source.file_of(code.co_filename).node(function.__name__, code.co_firstlineno)
+    node = source.file_of(code.co_filename).node(code.co_name, code.co_firstlineno)
     for part in ast.walk(node):
         if isinstance(part, ast.FunctionDef) and part is not node:
             for decorator in part.decorator_list:

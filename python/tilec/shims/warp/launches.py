@@ -121,7 +121,7 @@ class Function:
         if self.remote is None:
             _checks.check_function(self.func, self.result_kind)
             _statics.resolve_again(self.func, self.statics)
-            found = _session.text_of(self.func) if self.func.__name__ == "<lambda>" else _source.definition(self.func, self.around)
+            found = _session.text_of(self.func) if _source.name_of(self.func) == "<lambda>" else _source.definition(self.func, self.around)
             self.remote = _Remote(_Text(_session.module("warp"), ".func(", found, ")"))
         return self.remote
 
