@@ -204,7 +204,7 @@ static bool run_statements(Eval *eval, Scope *scope, Nodes body)
     eval->frame = &frame;
     Flow flow = eval_block(eval, body);
     eval->frame = NULL;
-    return stage_result(eval->session, flow != FLOW_ERROR, "run");
+    return stage_result(eval->session, flow != FLOW_ERROR || eval->has_ended, "run");
 }
 
 static Scope *text_scope(Eval *eval, Unit *unit)

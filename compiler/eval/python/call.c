@@ -316,9 +316,28 @@ Object *call_function(Eval *eval, Object *object, Object *self, const Arguments 
 
 /* ---- what can be called ---- */
 
+/* What the class's own __new__ makes of the arguments. */
+static Object *make_by(Eval *eval, Object *maker, Object *class, const Arguments *arguments)
+{
+    if (maker->kind == OBJECT_STATIC_METHOD) maker = maker->as.method.function;
+    Arguments given = *arguments;
+    given.positional = (ObjectVec){0};
+    given.selves++;
+    vec_push(eval->arena, &given.positional, class);
+    for (size_t i = 0; i < arguments->positional.count; i++)
+        vec_push(eval->arena, &given.positional, arguments->positional.data[i]);
+    return call_object(eval, maker, &given);
+}
+
 Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments)
 {
-    Object *instance = instance_new(eval, class);
+    Object *maker = class_find(class, intern_text(eval->session->names, "__new__"));
+    Object *instance =
+        maker != NULL ? make_by(eval, maker, class, arguments) : instance_new(eval, class);
+    if (instance == NULL ||
+        (maker != NULL && (instance->kind != OBJECT_INSTANCE ||
+                           !class_derives(instance->as.instance->class, class))))
+        return instance;
     Name init = intern_text(eval->session->names, "__init__");
     Object *constructor = class_find(class, init);
     Object *named = object_new(eval, OBJECT_DICT);
@@ -331,7 +350,8 @@ Object *call_class_itself(Eval *eval, Object *class, const Arguments *arguments)
         named};
     instance->as.instance->arguments = object_list(eval, OBJECT_TUPLE, pair, 2);
     if (constructor == NULL) {
-        if (arguments->positional.count + arguments->names.count == 0) return instance;
+        if (maker != NULL || arguments->positional.count + arguments->names.count == 0)
+            return instance;
         return FAIL(eval, no_constructor, arguments->at, class->as.class->name);
     }
     if (constructor->kind == OBJECT_FUNCTION) {

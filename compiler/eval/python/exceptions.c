@@ -39,8 +39,34 @@ static const char *exception_text(Eval *eval, Object *exception)
     return text;
 }
 
+static bool derives_from(Eval *eval, const Object *exception, const char *name)
+{
+    bool found;
+    Object *class = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
+                                 eval->at, &found);
+    return exception != NULL && class != NULL && exception->kind == OBJECT_INSTANCE &&
+           class_derives(exception->as.instance->class, class);
+}
+
+/* Nobody catches it, and it says that the program is over and has nothing to complain about, as
+ * sys.exit(0) does: no message. */
+static bool ends_program(Eval *eval, Object *exception)
+{
+    if (eval->host == NULL || eval->staging != NULL || eval->quiet > 0 || eval->attempt != NULL ||
+        !derives_from(eval, exception, "SystemExit"))
+        return false;
+    const Binding *binding = bindings_get(&exception->as.instance->attributes,
+                                          intern_text(eval->session->names, "code"));
+    const Object *code = binding != NULL ? binding->object : NULL;
+    const bool is_number = code != NULL && (code->kind == OBJECT_INT || code->kind == OBJECT_BOOL);
+    eval->has_ended =
+        code != NULL && (code->kind == OBJECT_NONE || (is_number && code->as.integer == 0));
+    return eval->has_ended;
+}
+
 void raise_object(Eval *eval, Object *exception, Span at)
 {
+    if (ends_program(eval, exception)) return;
     const char *text = exception_text(eval, exception);
     eval->raised = exception;
     if (is_skip(eval, exception))
@@ -97,6 +123,7 @@ Flow fault_pass_on(Eval *eval, const Fault *fault)
         outer->failed = true;
         outer->fault = *fault;
     }
+    if (ends_program(eval, fault->exception)) return FLOW_ERROR;
     if (report_begin(eval))
         diag_report_text(eval->session->diags, fault->code, fault->at,
                          arena_printf(eval->session->arena, "%s", fault->text));
@@ -106,14 +133,8 @@ Flow fault_pass_on(Eval *eval, const Fault *fault)
 
 bool attempt_raised(Eval *eval, Attempt *attempt, const char *name)
 {
-    bool found;
     if (!attempt->failed) return false;
-    Object *exception = fault_exception(eval, &attempt->fault);
-    Object *class = scope_lookup(eval, eval->builtins, intern_text(eval->session->names, name),
-                                 eval->at, &found);
-    if (exception != NULL && class != NULL && exception->kind == OBJECT_INSTANCE &&
-        class_derives(exception->as.instance->class, class))
-        return true;
+    if (derives_from(eval, fault_exception(eval, &attempt->fault), name)) return true;
     fault_pass_on(eval, &attempt->fault);
     return false;
 }

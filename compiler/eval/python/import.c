@@ -5,6 +5,25 @@
 
 #include <string.h>
 
+static void bind_name(Eval *eval, Bindings *bindings, const char *name, Object *object)
+{
+    bindings_make(eval, bindings, intern_text(eval->session->names, name))->object = object;
+}
+
+/* The text that a module begins with, or None. */
+static Object *unit_docstring(Eval *eval, const Unit *unit)
+{
+    const Nodes body = unit->tree->tree != NULL ? unit->tree->tree->body : (Nodes){0};
+    const Node *first = body.count > 0 && body.items[0]->kind == NODE_Expr
+                            ? NODE_AS(Expr, body.items[0])->value
+                            : NULL;
+    const Literal *text =
+        first != NULL && first->kind == NODE_Constant ? &NODE_AS(Constant, first)->value : NULL;
+    return text != NULL && text->kind == LITERAL_STRING
+               ? object_text(eval, text->text, text->length)
+               : eval->none;
+}
+
 Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library)
 {
     Unit *unit = arena_new_of(eval->arena, Unit);
@@ -17,9 +36,11 @@ Unit *unit_new(Eval *eval, Name name, const Source *source, bool is_library)
     unit_index(eval, unit);
     unit->is_exact =
         is_library && map_has(&unit->definitions, intern_text(eval->session->names, "__exact__"));
-    Binding *binding =
-        bindings_make(eval, &unit->scope->bindings, intern_text(eval->session->names, "__name__"));
-    binding->object = object_text(eval, name, strlen(name));
+    bind_name(eval, &unit->scope->bindings, "__name__", object_text(eval, name, strlen(name)));
+    if (is_library) return unit;
+    bind_name(eval, &unit->scope->bindings, "__file__",
+              object_text(eval, source->path, strlen(source->path)));
+    bind_name(eval, &unit->scope->bindings, "__doc__", unit_docstring(eval, unit));
     return unit;
 }
 
@@ -166,11 +187,6 @@ static Object *builtin_module(Eval *eval, Name path)
     return bindings.list.count > 0 ? bare_module(eval, path, bindings) : NULL;
 }
 
-static void bind_host(Eval *eval, Bindings *bindings, const char *name, Object *object)
-{
-    bindings_make(eval, bindings, intern_text(eval->session->names, name))->object = object;
-}
-
 /* __host__: the host's functions, and the element types, which the library's tile.host builds upon.
  */
 static Object *host_module(Eval *eval, Name path)
@@ -178,11 +194,11 @@ static Object *host_module(Eval *eval, Name path)
     Bindings bindings = {0};
     const char *name;
     for (size_t i = 0; (name = eval->host->name(eval->host, i)) != NULL; i++)
-        bind_host(eval, &bindings, name, host_function_named(eval, name));
+        bind_name(eval, &bindings, name, host_function_named(eval, name));
     for (DType dtype = 0; dtype < DTYPE_COUNT; dtype++) {
         Object *object = object_new(eval, OBJECT_DTYPE);
         object->as.dtype = dtype;
-        bind_host(eval, &bindings, dtype_user_name(dtype), object);
+        bind_name(eval, &bindings, dtype_user_name(dtype), object);
     }
     return bare_module(eval, path, bindings);
 }

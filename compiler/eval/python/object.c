@@ -236,12 +236,19 @@ static Object *bind_method(Eval *eval, Object *self, Object *function)
     return method;
 }
 
+static bool name_is(Name name, const char *text)
+{
+    return strcmp(name, text) == 0;
+}
+
 /* What is found in a class, as it is seen through an instance (or the class, self NULL). */
 static Object *bind_found(Eval *eval, Object *self, Object *class, Object *object, Span at)
 {
     if (object->kind == OBJECT_STATIC_METHOD) return object->as.method.function;
     if (object->kind == OBJECT_CLASS_METHOD)
         return bind_method(eval, class, object->as.method.function);
+    if (object->kind == OBJECT_FUNCTION && name_is(object->as.function.name, "__new__"))
+        return object; /* which is static without saying so */
     Object *getter = special_method(eval, object, "__get__");
     if (getter != NULL)
         return eval->ops->call_simple(
@@ -251,11 +258,6 @@ static Object *bind_found(Eval *eval, Object *self, Object *class, Object *objec
         return eval->ops->call_simple(eval, object->as.method.function, 1, &self, at);
     if (object->kind == OBJECT_FUNCTION) return bind_method(eval, self, object);
     return object;
-}
-
-static bool name_is(Name name, const char *text)
-{
-    return strcmp(name, text) == 0;
 }
 
 /* What an object has by its class: `inherited` is what the class itself has under the name, or
@@ -294,6 +296,16 @@ static Object *find_in_record(Eval *eval, Object *object, Name name, Span at, bo
     return find_by_class(eval, object, class, class_find(class, name), name, at, found);
 }
 
+/* What all classes have in the end, and is not looked for in each of them: NULL if it is not that.
+ */
+static Object *find_in_object(Eval *eval, Name name, Span at)
+{
+    bool found;
+    Object *last =
+        scope_lookup(eval, eval->builtins, intern_text(eval->session->names, "_last"), at, &found);
+    return found && last != NULL ? class_find(last, name) : NULL;
+}
+
 static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, bool *found)
 {
     Object *value = class_find(object, name);
@@ -306,8 +318,9 @@ static Object *find_in_class(Eval *eval, Object *object, Name name, Span at, boo
     if (name_is(name, "__mro__"))
         return object_list(eval, OBJECT_TUPLE, class->mro, (size_t) class->mro_count);
     if (name_is(name, "__bases__")) return class->written;
-    *found = false;
-    return NULL;
+    if (object == eval->root_class) value = find_in_object(eval, name, at);
+    *found = value != NULL;
+    return value;
 }
 
 /* The module's own __getattr__, for names that it does not have. One of the library says None of
@@ -356,7 +369,9 @@ static Object *find_in_super(Eval *eval, Object *object, Name name, Span at, boo
         *found = true;
         return bind_found(eval, self, class, binding->object, at);
     }
-    return NULL;
+    Object *value = find_in_object(eval, name, at);
+    *found = value != NULL;
+    return *found ? bind_found(eval, self, class, value, at) : NULL;
 }
 
 static Object *find_in_range(Eval *eval, const Object *object, Name name, bool *found)

@@ -193,7 +193,7 @@ static Flow run_whole_try(Eval *eval, const NodeTry *node)
 {
     eval_move(eval, node->base.span);
     Flow flow = run_attempt(eval, node);
-    if (flow == FLOW_ERROR && eval->attempt == NULL) return flow;
+    if (flow == FLOW_ERROR && eval->attempt == NULL && !eval->has_ended) return flow;
     /* What is returned is known before: the `finally` may return something else. */
     Object *result = eval->frame->result;
     Flow last = eval->ops->eval_block(eval, node->finalbody);

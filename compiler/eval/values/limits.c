@@ -25,6 +25,7 @@ void eval_begin_work(Eval *eval)
     eval->calls_left = most_calls(eval);
     eval->work_left = most_calls(eval) * WORK_OF_CALL;
     eval->steps_left = UNROLL_LIMIT;
+    eval->has_ended = false;
 }
 
 static bool takes_too_much(Eval *eval, Span at, const char *what)

@@ -249,9 +249,10 @@ struct Eval {
     Map shadows;                      /* the functions whose names were looked at (shadow.c) */
     const Object *imported_as;        /* the modules by the names that programs give them */
     const Object *described;          /* by the message that is being made, last */
-    bool equal_failed;   /* an error was reported in an __eq__ that object_agrees() called */
-    Object *raised;      /* by `raise`, until its fault is noted */
-    Object *handling;    /* by the handler that runs */
+    bool equal_failed; /* an error was reported in an __eq__ that object_agrees() called */
+    Object *raised;    /* by `raise`, until its fault is noted */
+    bool has_ended;    /* the program has ended itself, and not for a fault: nothing is reported */
+    Object *handling;  /* by the handler that runs */
     VEC(CallStep) steps; /* for notes */
     Staging *staging;
     Builder builder;

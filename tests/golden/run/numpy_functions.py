@@ -112,3 +112,16 @@ for kind in (np.float16, np.float32, np.float64, float):
     print(limits.bits, float(limits.eps), float(limits.max), float(limits.min), float(limits.tiny), float(limits.smallest_subnormal), limits.precision, limits.nmant)
 for kind in (np.int8, np.uint16, np.int32, np.int64, np.uint64, int):
     print(np.iinfo(kind).bits, np.iinfo(kind).min, np.iinfo(kind).max)
+print("coordinates and systems")
+show("meshgrid", *np.meshgrid(np.arange(3), np.arange(2)), *np.meshgrid(p[:2], p[:3], p[:1], indexing="ij"), *np.meshgrid(p[:2], p[:1], p[:3]))
+show("mgrid", np.mgrid[0:3, 1:5], np.mgrid[1:4], np.indices((2, 3)))
+m = np.array([[0.0, 7.0, 1.0], [2.0, 6.0, 0.5], [1.0, -1.0, 3.0]])
+show("inv", np.linalg.inv(m), np.linalg.inv(np.stack([m, 2 * m])), np.linalg.inv(m.astype(np.float32)), np.linalg.det(m), np.linalg.solve(m, m[0]), np.linalg.solve(m, m[:, :2] + 1))
+try:
+    np.linalg.inv(np.zeros((2, 2)))
+except np.linalg.LinAlgError as error:
+    print(error)
+r = np.random.default_rng(3)
+n = r.integers(2, 5, size=(4, 5))
+print(n.shape, bool(n.min() >= 2 and n.max() < 5), 0 <= r.random() < 1, sorted(r.permutation(5).tolist()), np.random.RandomState(1).rand(2, 3).shape)
+print(r.uniform(-1.0, 1.0, (3,)).shape, isinstance(r.integers(4), int) or int(r.integers(4)) < 4, r.normal(size=2).shape, np.random.randint(0, 2, 6).shape)

@@ -98,3 +98,27 @@ show("tri", torch.tril(b), torch.triu(b), torch.tril(c, -1), b.triu(1), a.tril(d
 show("diag", torch.diag(b[:, :3]), torch.diag(p), torch.diagonal(b, 1), b[:, :3].trace(), c.diagonal(dim1=1, dim2=2))
 show("isclose", torch.isclose(a, a + 1e-7), torch.isclose(a, a + 0.1), torch.isclose(holes, holes, equal_nan=True))
 show("equal", torch.equal(a, a), torch.allclose(a, a + 1e-7))
+print("limits and layers")
+for kind in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e5m2, torch.float8_e4m3fn):
+    limits = torch.finfo(kind)
+    print(limits.bits, limits.eps, limits.max, limits.min, limits.tiny, limits.smallest_normal, limits.resolution)
+for kind in (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64):
+    print(torch.iinfo(kind).bits, torch.iinfo(kind).min, torch.iinfo(kind).max)
+print(torch.inf, torch.pi, torch.nan != torch.nan)
+n = torch.randint(2, 5, (4, 5))
+print(list(n.shape), bool(n.min() >= 2) and bool(n.max() < 5), sorted(torch.randperm(5).tolist()), torch.randint(3, (2,), dtype=torch.int32).dtype == torch.int32)
+show("pad", F.pad(a, (1, 0)), F.pad(a, (0, 1, 2, 0), value=3.0))
+
+
+class Scale(torch.nn.Module):
+    def __init__(self, by):
+        super().__init__()
+        self.register_buffer("by", torch.full((1,), by))
+
+    def forward(self, x):
+        return x * self.by
+
+
+layer = Scale(2.0).eval()
+show("layer", layer(a))
+print(layer.training, isinstance(layer, torch.nn.Module))

@@ -1,0 +1,119 @@
+"""What whole programs do around their kernels."""
+import logging
+import sys
+import time
+import types
+import warnings
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+logger = logging.getLogger(__name__)
+warnings.filterwarnings("ignore", category=DeprecationWarning)
+
+
+# ---- how objects are made ----
+
+class Counted:
+    made = []
+
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        cls.made.append((cls.__name__, args, kwargs))
+        return self
+
+    def __init__(self):
+        super().__init__()
+        self.a = 1
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value + 1 if isinstance(value, int) else value)
+
+    def __init_subclass__(cls, tag=None, **options):
+        super().__init_subclass__(**options)
+        cls.tag = tag
+
+
+class Mixin:
+    def __init__(self, b, *args, **options):
+        self.b = b
+        super().__init__(*args, **options)
+
+
+class Both(Mixin, Counted, tag="x"):
+    pass
+
+
+class Single:
+    only = None
+
+    def __new__(cls):
+        if cls.only is None:
+            cls.only = object.__new__(cls)
+            cls.only.calls = 0
+        cls.only.calls += 1
+        return cls.only
+
+
+class Other:
+    def __new__(cls, value):
+        return f"made of {value}"
+
+    def __init__(self, value):
+        print("never called")
+
+
+@dataclass(frozen=True)
+class Frozen:
+    n: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "twice", 2 * self.n)
+
+
+both = Both(5)
+print(both.a, both.b, Both.tag, Counted.made, Frozen(3).twice)
+print(Single() is Single(), Single().calls, Other(3))
+space = types.SimpleNamespace(x=1, y="z")
+space.w = [2]
+print(space, space.x, vars(space), space == types.SimpleNamespace(x=1, y="z", w=[2]))
+Mode = Literal["a", "b"]
+print(Mode.__args__, get_args(Mode), [m for m in Mode.__args__ if m != "a"])
+
+
+# ---- the module, the machine, the end ----
+
+print(__doc__, __file__.endswith("programs.py"))
+print(sys.version_info >= (3, 8), sys.maxsize, sys.byteorder, sys.platform == "win32", sys.argv[1:])
+start = time.perf_counter()
+time.sleep(0)
+print(time.perf_counter() >= start, logger.isEnabledFor(logging.DEBUG), logger.name == __name__)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    warnings.warn("nobody hears this", stacklevel=2)
+
+
+def ends(status):
+    try:
+        sys.exit(status)
+    except ValueError:
+        print("never")
+    except SystemExit as end:
+        return end.code, isinstance(end, Exception), isinstance(end, BaseException)
+
+
+print(ends(None), ends(3), ends("gone"))
+
+
+def main():
+    try:
+        print("last but one")
+        return 0
+    finally:
+        print("last")
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main())
+    finally:
+        print("behind it")
