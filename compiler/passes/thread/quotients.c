@@ -4,7 +4,8 @@
  * With y = 1 / d, rounded, q = a * y and the rest r = a - q * d, which fma gives exactly,
  * q + r * y is a / d, rounded (Markstein, Computation of elementary functions on the IBM RISC
  * System/6000 processor, 1990) unless something overflows or loses bits as a subnormal number. So
- * the sizes of all numbers are looked at first; where one is out of bounds, all are divided.
+ * the sizes of all numbers are looked at first; where one is out of bounds, all are divided. With
+ * -r, which is q * d - a, for r a zero keeps its sign, if d is above zero.
  *
  * Reciprocals of several numbers, as of a sigmoid's elements, are what one step of Newton makes of
  * the GPU's quick one: y = rcp(x), y + y * (1 - x * y), which ptxas makes each of, too, behind a
@@ -15,7 +16,7 @@
 
 #include <string.h>
 
-/* Magnitudes, of what is divided and of the divisor, for which the quotient is a normal number,
+/* Magnitudes of what is divided, and divisors, for which the quotient is a normal number,
  * within 2^-120 and 2^120, and the rest, of at most 24 bits of the 47 below the number's first,
  * too. Between them a power of two more or less in either scales all steps alike. */
 static const double LEAST = 0x1p-60, MOST = 0x1p60;
@@ -77,16 +78,42 @@ static Value *sizes_are_within(Builder *at, Arena *arena, Value **sizes, size_t 
     return is_within(at, least, low, most, high);
 }
 
-/* Whether the numbers are such. None is greater than the sum of all sizes, which takes half as long
- * as the greatest: additions are the unit's that multiplies, of which there are twice as many. With
- * a NaN among them nothing is known of the others, so that the division itself does them all. */
+/* The bits of a magnitude, less one, in order of the magnitudes, but that zero comes last: of the
+ * bits without the sign, twice as much. */
+static uint32_t rank_of(float size)
+{
+    uint32_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return 2 * bits - 1;
+}
+
+static Value *ranked(Builder *at, Value *number)
+{
+    const Type *word = type_scalar(at->kernel->types, DTYPE_u32);
+    Value *bits = build_op(at, OP_bitcast, 1, &number, 1, &word)->results;
+    return build2(at, OP_sub, build2(at, OP_add, bits, bits), build_const(at, DTYPE_u32, 1));
+}
+
+/* Whether the numbers are such, or zero, as masks and what activations cut off leave. None is
+ * greater than the sum of all sizes, which takes half as long as the greatest: additions are the
+ * unit's that multiplies, of which there are twice as many. With a NaN among them nothing is known
+ * of the others, so that the division itself does them all. */
 static Value *are_fine(Builder *at, Arena *arena, const OpVec *run)
 {
-    Value **sizes = arena_new_array(arena, Value *, run->count);
-    for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], a));
-    Value *divisor = build1(at, OP_abs, operand(run->data[0], b));
-    Value *fine = is_within(at, divisor, LEAST, divisor, MOST);
-    return build2(at, OP_and, fine, sizes_are_within(at, arena, sizes, run->count, LEAST, MOST));
+    Value **sizes = arena_new_array(arena, Value *, run->count),
+          **ranks = arena_new_array(arena, Value *, run->count);
+    for (size_t i = 0; i < run->count; i++) {
+        Value *a = operand(run->data[i], a);
+        sizes[i] = build1(at, OP_abs, a);
+        ranks[i] = ranked(at, a);
+    }
+    Value *divisor = operand(run->data[0], b),
+          *most = combined(at, arena, OP_add, sizes, run->count);
+    Value *least = build_cmp(at, "ge", combined(at, arena, OP_min, ranks, run->count),
+                             build_const(at, DTYPE_u32, rank_of((float)LEAST)));
+    Value *fine = build2(at, OP_and, is_within(at, divisor, LEAST, most, MOST),
+                         build_cmp(at, "le", divisor, build_number(at, DTYPE_f32, MOST)));
+    return build2(at, OP_and, fine, least);
 }
 
 static Value *have_reciprocals(Builder *at, Arena *arena, const OpVec *run)
@@ -132,11 +159,10 @@ static void build_quick(Region *region, const OpVec *run, Value **values)
     Builder at = builder_at_end(region, run->data[0]->span);
     Value *divisor = operand(run->data[0], b);
     Value *inverse = build2(&at, OP_div, build_number(&at, DTYPE_f32, 1), divisor);
-    Value *less = build1(&at, OP_neg, divisor);
     for (size_t i = 0; i < run->count; i++) {
         Value *a = operand(run->data[i], a), *quotient = build2(&at, OP_mul, a, inverse);
-        Value *rest = build3(&at, OP_fma, quotient, less, a);
-        values[i] = build3(&at, OP_fma, rest, inverse, quotient);
+        Value *excess = build3(&at, OP_fma, quotient, divisor, build1(&at, OP_neg, a));
+        values[i] = build3(&at, OP_fma, build1(&at, OP_neg, excess), inverse, quotient);
     }
     build_yield(&at, values, run->count);
 }
