@@ -58,7 +58,7 @@ Op *gather_stored(const Op *store)
 
 /* A tile along its last dimension: the coordinate `step` times, 0 or 1, and what does not change,
  * which is a multiple of `multiple`. That is so within vectors, at multiples of their length, that
- * divide `whole`: quotients change from one to the next. 0: in all. */
+ * divide `whole`: quotients change from one to the next, and answers to comparisons. 0: in all. */
 typedef struct Run {
     int step;
     int64_t multiple, whole;
@@ -97,6 +97,22 @@ static bool run_of_quotient(Follow *follow, const Op *op, int depth, Run *out)
     out->multiple = out->step ? whole : 1;
     out->whole = divisor_common(a.whole, whole);
     return true;
+}
+
+/* Of a comparison that asks on which side of a number elements are: no vector that divides it has
+ * some on either side. */
+static bool run_of_side(Follow *follow, const Op *op, int depth, Run *out)
+{
+    Run a, b;
+    const char *predicate = op_attr(op, ATTR_predicate)->text;
+    if (!run_of(follow, operand(op, a), depth, &a) || !run_of(follow, operand(op, b), depth, &b) ||
+        a.step == b.step)
+        return false;
+    const bool from_below = strcmp(predicate, "lt") == 0 || strcmp(predicate, "ge") == 0,
+               from_above = strcmp(predicate, "gt") == 0 || strcmp(predicate, "le") == 0;
+    const int64_t whole = divisor_common(a.multiple, b.multiple);
+    *out = (Run){0, 1, divisor_common(divisor_common(a.whole, b.whole), whole)};
+    return a.step ? from_below : from_above;
 }
 
 /* Of an op that works on one element at a time. */
@@ -151,6 +167,7 @@ static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
     if (!(info->traits & ELEM) && op->code != OP_gather) return false;
     if (op_has(op, QUOTIENT | REMAINDER) && run_of_quotient(follow, op, depth - 1, out))
         return true;
+    if (op->code == OP_cmp && run_of_side(follow, op, depth - 1, out)) return true;
     if (op->code != OP_gather) return run_of_elements(follow, op, depth - 1, out);
     return run_of_elements(follow, op, depth - 1, out) && out->step == 0;
 }
