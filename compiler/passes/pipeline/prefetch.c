@@ -58,12 +58,14 @@ static bool is_copied(const Op *load)
     return value_finds_use(load->results, copies, NULL);
 }
 
-/* On its way to shared memory, with zeros where its mask does not hold. */
+/* On its way to shared memory, with zeros where its mask does not hold; not to a stage that is
+ * filled ahead as it is. */
 static bool is_gathered_with_zeros(const Op *gather)
 {
     const OpUse *use = gather->results[0].uses;
     return gather_choice(gather) ||
-           (scattered_mask(gather) && use && !use->next && use->op->code == OP_shared_store);
+           (scattered_mask(gather) && use && !use->next && use->op->code == OP_shared_store &&
+            !op_int(use->op, ATTR_async, 0));
 }
 
 /* Of a tile; or of one element, where it is waited for. What is stored as it is gathered, threads
