@@ -18,6 +18,7 @@
 typedef struct Seat {
     int number, last; /* of an op of the region, and of the last op there that uses its results */
     int *lasts;       /* of each result, where they are counted one by one */
+    int uses;         /* of its results, by ops that are not placed yet */
     bool placed, looked;
 } Seat;
 
@@ -38,6 +39,7 @@ typedef struct PressureSchedule {
     bool far;      /* more ops move */
     bool in_turn;  /* but none that warps compute together */
     bool late;     /* what is read of memory that stays as it is does so behind barriers, too */
+    bool closes;   /* what takes fewer registers than what it needs stays in front */
     int at_once;   /* so many words are read before they are used */
     OpVec stack;
     VEC(PlaceRead) places;
@@ -117,6 +119,7 @@ static void note_uses(Op *op, void *context)
         const Value *value = op->operands[i];
         if (is_here(schedule, value)) {
             seat_of(value->op)->last = schedule->number;
+            seat_of(value->op)->uses++;
             if (schedule->late)
                 seat_of(value->op)->lasts[value - value->op->results] = schedule->number;
         }
@@ -214,6 +217,13 @@ static void push_operands(Op *op, void *context)
     }
 }
 
+static void take_uses(Op *op, void *context)
+{
+    const PressureSchedule *schedule = context;
+    for (int i = 0; i < op->operand_count; i++)
+        if (is_here(schedule, op->operands[i])) seat_of(op->operands[i]->op)->uses--;
+}
+
 /* Puts the op at the end of what is placed, behind what it needs. */
 static void place(PressureSchedule *schedule, Op *op)
 {
@@ -226,8 +236,31 @@ static void place(PressureSchedule *schedule, Op *op)
         schedule->stack.count--;
         if (seat_of(next)->placed) continue;
         seat_of(next)->placed = true;
+        op_visit(next, take_uses, schedule);
         if (next != schedule->region->last) op_move_before(next, schedule->region->last);
     }
+}
+
+/* What it needs is there, and takes more registers than what it makes: a sum of a row. */
+static bool is_closing(const PressureSchedule *schedule, const Op *op)
+{
+    int words = words_of(op);
+    if (seat_of(op)->placed || op->region_count || !is_pure(op)) return false;
+    for (int i = 0; i < op->operand_count; i++) {
+        const Value *value = op->operands[i];
+        if (!is_here(schedule, value)) continue;
+        const Seat *seat = seat_of(value->op);
+        if (!seat->placed) return false;
+        int uses = 0;
+        bool is_first = true;
+        for (int k = 0; k < op->operand_count; k++) {
+            const bool is_same = op->operands[k]->op == value->op;
+            uses += is_same;
+            is_first &= !is_same || k >= i;
+        }
+        if (is_first && uses == seat->uses) words -= words_of(value->op);
+    }
+    return words < 0;
 }
 
 /* ---- reads, some at a time ---- */
@@ -320,25 +353,53 @@ static void place_before(PressureSchedule *schedule, const Op *op)
     }
 }
 
+static void walk(PressureSchedule *schedule, const OpVec *ops)
+{
+    size_t ahead = 0;
+    schedule->places.count = 0;
+    for (size_t i = 0; i < ops->count; i++) {
+        Op *op = ops->data[i];
+        if (schedule->far && reads_memory(op)) note_read(schedule, op);
+        if (may_move(schedule, op)) {
+            if (schedule->closes && is_closing(schedule, op)) place(schedule, op);
+            continue;
+        }
+        if (schedule->far && i >= ahead) ahead = read_ahead(schedule, ops, i);
+        place_before(schedule, op);
+        place(schedule, op);
+    }
+    vec_each (op, ops) place(schedule, *op); /* what nobody uses */
+}
+
+static void restore(const OpVec *ops)
+{
+    for (size_t i = 0; i + 1 < ops->count; i++)
+        op_move_before(ops->data[i], ops->data[ops->count - 1]);
+}
+
+/* The words of the new order, which begins with that of `ops`. */
+static int words_in_order(PressureSchedule *schedule, const OpVec *ops, bool closes)
+{
+    restore(ops);
+    most_words(schedule); /* numbers the ops */
+    schedule->closes = closes;
+    walk(schedule, ops);
+    return most_words(schedule);
+}
+
 /* Where that comes to no more words than `most`. */
 static void change_order(PressureSchedule *schedule, int most)
 {
     OpVec ops = {0};
-    size_t ahead = 0;
-    schedule->places.count = 0;
     for (Op *op = schedule->region->first; op; op = op_next(op))
         vec_push(schedule->arena, &ops, op);
-    for (size_t i = 0; i < ops.count; i++) {
-        Op *op = ops.data[i];
-        if (schedule->far && reads_memory(op)) note_read(schedule, op);
-        if (may_move(schedule, op)) continue;
-        if (schedule->far && i >= ahead) ahead = read_ahead(schedule, &ops, i);
-        place_before(schedule, op);
-        place(schedule, op);
+    int words = words_in_order(schedule, &ops, false);
+    if (words > schedule->registers) {
+        const int before = words;
+        words = words_in_order(schedule, &ops, true);
+        if (words >= before) words = words_in_order(schedule, &ops, false);
     }
-    vec_each (op, &ops) place(schedule, *op); /* what nobody uses */
-    if (most_words(schedule) <= most) return;
-    for (size_t i = 0; i + 1 < ops.count; i++) op_move_before(ops.data[i], ops.data[ops.count - 1]);
+    if (words > most) restore(&ops);
 }
 
 /* ---- into branches ---- */
@@ -461,6 +522,7 @@ static void order_carried(Kernel *kernel, PressureSchedule *schedule, const Targ
 static void order_region(Kernel *kernel, const Target *target, Region *region, int registers)
 {
     for (Op *op = region->first; op; op = op_next(op)) {
+        if (op->code == OP_setmaxnreg) registers = (int)op_int(op, ATTR_count, registers);
         for (int i = 0; op->code == OP_if && i < op->region_count; i++)
             sink_into(kernel, op, op->regions[i]);
         for (int i = 0; i < op->region_count; i++)
