@@ -387,7 +387,7 @@ static int words_in_order(PressureSchedule *schedule, const OpVec *ops, bool clo
     return most_words(schedule);
 }
 
-/* Where that comes to no more words than `most`. */
+/* Where that comes to no more words than `most`. Sums stay in front if it takes far fewer. */
 static void change_order(PressureSchedule *schedule, int most)
 {
     OpVec ops = {0};
@@ -395,9 +395,9 @@ static void change_order(PressureSchedule *schedule, int most)
         vec_push(schedule->arena, &ops, op);
     int words = words_in_order(schedule, &ops, false);
     if (words > schedule->registers) {
-        const int before = words;
+        const int less = words * COST_PRESSURE_PERCENT / 100;
         words = words_in_order(schedule, &ops, true);
-        if (words >= before) words = words_in_order(schedule, &ops, false);
+        if (words > less) words = words_in_order(schedule, &ops, false);
     }
     if (words > most) restore(&ops);
 }
