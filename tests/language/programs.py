@@ -4,8 +4,9 @@ import sys
 import time
 import types
 import warnings
-from dataclasses import dataclass
-from typing import Literal, get_args
+import typing
+from dataclasses import KW_ONLY, InitVar, asdict, dataclass, field, fields, replace
+from typing import ClassVar, Literal, get_args
 
 logger = logging.getLogger(__name__)
 warnings.filterwarnings("ignore", category=DeprecationWarning)
@@ -70,6 +71,31 @@ class Frozen:
         object.__setattr__(self, "twice", 2 * self.n)
 
 
+@dataclass
+class Check:
+    seen: ClassVar[list] = []
+    limit: typing.ClassVar[int] = 3
+    named: "ClassVar[int]" = 4
+    name: str
+    scale: InitVar[int] = 3
+    _: KW_ONLY
+    tags: list = field(default_factory=list)
+    last: int = 0
+
+    def __post_init__(self, scale):
+        self.scaled = len(self.name) * scale
+
+
+@dataclass(kw_only=True)
+class Named:
+    a: int = 1
+    b: int = field(default=2)
+
+
+check = Check("abc", 2, last=7)
+Check.seen.append(check.name)
+print(check, check.scaled, Check.seen, Check.limit, Check.named, [one.name for one in fields(Check)], asdict(check), Named(b=5))
+print(replace(Check("x"), last=9, scale=1), Check.__match_args__, Named.__match_args__)
 both = Both(5)
 print(both.a, both.b, Both.tag, Counted.made, Frozen(3).twice)
 print(Single() is Single(), Single().calls, Other(3))
