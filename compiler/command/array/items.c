@@ -10,6 +10,30 @@ static HostStatus fail(ArrayContext *context, DiagCode code)
     return HOST_FAILED;
 }
 
+/* An array of one integer and no dimensions is that integer. False: it is no index. */
+static bool take_index(ArrayContext *context, const HostValue *value, HostValue *out)
+{
+    *out = *value;
+    if (out->kind == HOST_ARRAY) {
+        const Array *array = out->array;
+        if (array->rank != 0 || !dtype_is_integer(array->dtype) || context->shapes_only ||
+            array_number(context, array, out) != HOST_OK)
+            return false;
+    }
+    return out->kind == HOST_INT;
+}
+
+/* The slice's bounds and step as integers, or None. */
+static bool take_slice(ArrayContext *context, const HostValue *slice, HostValue *parts)
+{
+    for (int i = 0; i < 3; i++) {
+        parts[i] = slice->items[i];
+        if (parts[i].kind == HOST_BOOL) parts[i].kind = HOST_INT;
+        if (parts[i].kind != HOST_NONE && !take_index(context, &parts[i], &parts[i])) return false;
+    }
+    return true;
+}
+
 static bool slice_bound(const HostValue *value, int64_t *out)
 {
     if (value->kind == HOST_NONE) return false;
@@ -22,19 +46,19 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Python's rule for slices of a sequence of `extent` items. */
-static bool apply_slice(const HostValue *slice, int64_t extent, int64_t *start, int64_t *step,
+/* Python's rule for slices of a sequence of `extent` items, by start, stop and step. */
+static bool apply_slice(const HostValue *parts, int64_t extent, int64_t *start, int64_t *step,
                         int64_t *count)
 {
     int64_t stop;
     *step = 1;
-    if (slice_bound(&slice->items[2], step) && *step == 0) return false;
+    if (slice_bound(&parts[2], step) && *step == 0) return false;
     int64_t low = *step < 0 ? -1 : 0, high = *step < 0 ? extent - 1 : extent;
-    if (!slice_bound(&slice->items[0], start))
+    if (!slice_bound(&parts[0], start))
         *start = *step < 0 ? high : low;
     else
         *start = clamp(*start < 0 ? *start + extent : *start, low, high);
-    if (!slice_bound(&slice->items[1], &stop))
+    if (!slice_bound(&parts[1], &stop))
         stop = *step < 0 ? low : high;
     else
         stop = clamp(stop < 0 ? stop + extent : stop, low, high);
@@ -73,14 +97,16 @@ static HostStatus select_one(ArrayContext *context, Selection *selection, const 
     if (selection->dim == from->rank) return fail(context, DIAG_more_subscripts);
     int64_t extent = from->shape[selection->dim], stride = from->strides[selection->dim], start,
             step, count;
-    if (index->kind == HOST_INT) {
-        int64_t at = index->integer < 0 ? index->integer + extent : index->integer;
+    HostValue one, parts[3];
+    if (take_index(context, index, &one)) {
+        int64_t at = one.integer < 0 ? one.integer + extent : one.integer;
         if (at < 0 || at >= extent) return fail(context, DIAG_outside_array);
         selection->view->offset += at * stride;
         selection->dim++;
         return HOST_OK;
     }
-    if (index->kind != HOST_SLICE || !apply_slice(index, extent, &start, &step, &count))
+    if (index->kind != HOST_SLICE || !take_slice(context, index, parts) ||
+        !apply_slice(parts, extent, &start, &step, &count))
         return fail(context, DIAG_array_subscript);
     selection->view->offset += count ? start * stride : 0;
     selection->view->shape[selection->view->rank] = count;
@@ -93,7 +119,7 @@ static int consumed(const HostValue *items, int count) /* dimensions that these 
 {
     int total = 0;
     for (int i = 0; i < count; i++)
-        total += items[i].kind == HOST_INT || items[i].kind == HOST_SLICE;
+        total += items[i].kind != HOST_NONE && items[i].kind != HOST_ELLIPSIS;
     return total;
 }
 

@@ -206,8 +206,34 @@ Object *host_attribute(Eval *eval, Object *array, Name name, Span at, bool *foun
     return take_result(eval, status, &result);
 }
 
+/* Whether an index has arrays, or lists, of places or of truths: a module of the library knows what
+ * those choose. */
+static bool chooses(Eval *eval, const Object *index)
+{
+    HostArray described;
+    for (uint32_t i = 0; index->kind == OBJECT_TUPLE && i < index->as.list.count; i++)
+        if (chooses(eval, index->as.list.items[i])) return true;
+    if (index->kind != OBJECT_ARRAY) return index->kind == OBJECT_LIST;
+    eval->host->describe(eval->host, index->as.array, &described);
+    return described.rank > 0 || described.dtype == DTYPE_b1;
+}
+
+static Object *call_chooser(Eval *eval, const char *name, int count, Object *const *given, Span at)
+{
+    const Name path = intern_text(eval->session->names, "compat.choices");
+    Object *module = eval->ops->import_module(eval, path, at);
+    bool found = false;
+    Object *function =
+        module != NULL ? eval->ops->attribute_find(
+                             eval, module, intern_text(eval->session->names, name), at, &found)
+                       : NULL;
+    return function != NULL ? eval->ops->call_simple(eval, function, count, given, at) : NULL;
+}
+
 Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 {
+    if (chooses(eval, index))
+        return call_chooser(eval, "chosen", 2, (Object *[]){array, index}, at);
     HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, key, result = {0};
     if (!cross(eval, index, TO_INDEX, at, &key)) return NULL;
     HostStatus status = eval->host->get_item(eval->host, &value, &key, at, &result);
@@ -218,6 +244,8 @@ Object *host_item(Eval *eval, Object *array, Object *index, Span at)
 
 bool host_set_item(Eval *eval, Object *array, Object *index, Object *item, Span at)
 {
+    if (chooses(eval, index))
+        return call_chooser(eval, "put", 3, (Object *[]){array, index, item}, at) != NULL;
     HostValue value = {.kind = HOST_ARRAY, .array = array->as.array}, key, content;
     if (!cross(eval, index, TO_INDEX, at, &key) || !cross(eval, item, TO_WRITE, at, &content))
         return false;

@@ -125,3 +125,27 @@ r = np.random.default_rng(3)
 n = r.integers(2, 5, size=(4, 5))
 print(n.shape, bool(n.min() >= 2 and n.max() < 5), 0 <= r.random() < 1, sorted(r.permutation(5).tolist()), np.random.RandomState(1).rand(2, 3).shape)
 print(r.uniform(-1.0, 1.0, (3,)).shape, isinstance(r.integers(4), int) or int(r.integers(4)) < 4, r.normal(size=2).shape, np.random.randint(0, 2, 6).shape)
+
+print("chosen by arrays")
+a = np.arange(24).reshape(2, 3, 4)
+i, j = np.array([1, 0, 1]), np.array([[2], [-1]])
+m = a % 5 == 2
+show("places", a[i], a[:, j], a[..., [3, 0]], a[0, [2, 1]], a[i, [0, 1, 2]], a[i, :, [0, 1, 2]], a[0, :, i], a[None, i, 1:], a[[-1]])
+show("both", a[i, j], a[:, [0, 2], j], a[i, :, j])
+show("truths", a[m], a[m[:, :, 0]], a[:, m[0]], a[:, np.array([True, False, True])], a[a > 100], a[np.array([False, True])], a[0][m[0] & (a[0] > 3)])
+show("nonzero", *np.nonzero(m), np.flatnonzero(m), np.argwhere(m), *m.nonzero())
+b = a.copy()
+b[i[:2]] = 7
+b[:, [0, 2], 1] = np.array([[1, 2], [3, 4]])
+b[b == 7] = -1
+b[m] += 100
+show("put", b)
+b[i, :, 0] = 5
+b[0, :, [1, 2]] = np.arange(6).reshape(2, 3)
+show("put", b)
+n = np.array([1, 2])
+show("bounds", a[:, : n[1]], a[n[0] :], a[True + 0 : 2])
+try:
+    a[[2]]
+except IndexError:
+    print("refused")

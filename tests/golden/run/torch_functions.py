@@ -122,3 +122,8 @@ class Scale(torch.nn.Module):
 layer = Scale(2.0).eval()
 show("layer", layer(a))
 print(layer.training, isinstance(layer, torch.nn.Module))
+
+n = torch.tensor([1, 3, 2], dtype=torch.int32)
+x = torch.arange(24).reshape(4, 6)
+show("bounds", x[n[0] : n[1]], x[2, : n[2]], x[n[0]], x[n[2], n[1]], x[n.long()], x[n.long(), n.long()], x[x > 20], x[-n[0] :])
+show("nonzero", x.nonzero()[:2], *(x > 20).nonzero(as_tuple=True), torch.argwhere(x > 20))
