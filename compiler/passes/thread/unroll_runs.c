@@ -204,14 +204,15 @@ static int count_varying(Arena *arena, const Op *loop)
 static int loads_together(const Op *loop, int64_t trips)
 {
     bool loads = false;
-    int count = COST_LOADS_TOGETHER;
-    for (const Op *op = loop->regions[0]->first; op; op = op->next) {
+    int count = COST_LOADS_TOGETHER, ops = 0;
+    for (const Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
         if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | STORES)) return 1;
         loads |= op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
     }
     if (!loads) return 1;
-    const int ops = count_varying(loop->parent->kernel->arena, loop);
-    if (trips % count && trips < 2 * count && ops * trips <= COST_UNROLL_RUN_OPS) return (int)trips;
+    if (trips % count && trips < 2 * count &&
+        count_varying(loop->parent->kernel->arena, loop) * trips <= COST_UNROLL_RUN_OPS)
+        return (int)trips;
     while (count > 1 && (trips % count != 0 || ops * count > COST_UNROLL_RUN_OPS)) count /= 2;
     return count;
 }

@@ -1,0 +1,25 @@
+# A filter of 5 x 5 whose columns are a loop of five loads: they are unrolled, share the weights of both sides, and where they are along the row
+# is found once, in front of the loop over the rows: within it only the row itself is clamped.
+cd $TMP
+cat >filter.tile <<'T'
+import warp as wp
+
+
+@wp.kernel
+def smooth(src: wp.array2d(dtype=float), tone: float, dst: wp.array2d(dtype=float)):
+    y, x = wp.tid()
+    h, w = src.shape[0], src.shape[1]
+    centre = src[y, x]
+    total = float(0.0)
+    weights = float(0.0)
+    for dy in range(-2, 3):
+        for dx in range(-2, 3):
+            p = src[wp.clamp(y + dy, 0, h - 1), wp.clamp(x + dx, 0, w - 1)]
+            k = wp.exp(-float(dx * dx + dy * dy) / 4.5) * wp.exp(-(p - centre) * (p - centre) * tone)
+            total += p * k
+            weights += k
+    dst[y, x] = total / weights
+T
+$TILEC filter.tile --arch=sm_90a --ptxas=none --emit=ptx --export 'k = smooth.compile(block_dim=256, tiled=0)' -o k.ptx
+awk '/^\$L__BB[0-9_]*:/ { loads = clamps = divisions = 0 } /ld.global/ { loads++ } /max.s32/ { clamps++ } /div.rn/ { divisions++ }
+     /bra/ && loads > 1 { print loads, "loads,", clamps, "clamps,", divisions, "divisions"; exit }' k.ptx
