@@ -221,6 +221,20 @@ LLVMValueRef emulator_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLV
     ICE("shuffle: no mode '%s'", mode);
 }
 
+LLVMValueRef emulator_redux(Gen *gen, const char *mode, bool is_signed, LLVMValueRef word)
+{
+    static const char *const modes[] = {
+        [TILE_EMU_REDUX_ADD] = "add", [TILE_EMU_REDUX_AND] = "and", [TILE_EMU_REDUX_OR] = "or",
+        [TILE_EMU_REDUX_XOR] = "xor", [TILE_EMU_REDUX_MIN] = "min", [TILE_EMU_REDUX_MAX] = "max"};
+    int found = 0;
+    while (strcmp(modes[found], mode) != 0) found++;
+    if (found == TILE_EMU_REDUX_MIN && !is_signed) found = TILE_EMU_REDUX_UMIN;
+    if (found == TILE_EMU_REDUX_MAX && !is_signed) found = TILE_EMU_REDUX_UMAX;
+    emu_in(gen, 0, word);
+    emu_cooperate(gen, TILE_EMU_REDUX, found);
+    return emu_out(gen, 0);
+}
+
 LLVMValueRef emulator_vote(Gen *gen, LLVMValueRef condition)
 {
     emu_in(gen, 0, LLVMBuildZExt(gen->builder, condition, gen->types.i32, ""));
@@ -346,6 +360,7 @@ const Machine emulator_machine = {
     .barrier = emulator_barrier,
     .warp_sync = emulator_warp_sync,
     .shuffle = emulator_shuffle,
+    .redux = emulator_redux,
     .elect = gen_is_first_lane,
     .vote = emulator_vote,
     .texture = emulator_texture,

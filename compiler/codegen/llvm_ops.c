@@ -389,6 +389,14 @@ void emit_shuffle(Gen *gen, const Op *op)
     gen_define_result(gen, op, gen_bitcast(gen, word, type));
 }
 
+void emit_redux(Gen *gen, const Op *op)
+{
+    const bool is_signed = dtype_is_signed(op->results[0].type->dtype);
+    gen_define_result(gen, op,
+                      MACHINE(gen, op, redux)(gen, op_attr(op, ATTR_mode)->text, is_signed,
+                                              gen_operand(gen, op, value)));
+}
+
 void emit_elect(Gen *gen, const Op *op)
 {
     gen_define_result(gen, op, MACHINE(gen, op, elect)(gen));

@@ -80,6 +80,15 @@ LLVMValueRef nvptx_shuffle(Gen *gen, const char *mode, LLVMValueRef word, LLVMVa
     ICE("shuffle: no mode '%s'", mode);
 }
 
+LLVMValueRef nvptx_redux(Gen *gen, const char *mode, bool is_signed, LLVMValueRef word)
+{
+    const bool has_order = strcmp(mode, "min") == 0 || strcmp(mode, "max") == 0;
+    const char *name = arena_printf(gen->arena, "llvm.nvvm.redux.sync.%s%s",
+                                    has_order && !is_signed ? "u" : "", mode);
+    LLVMValueRef arguments[2] = {word, gen_i32(gen, -1)};
+    return gen_intrinsic(gen, name, 0, NULL, 2, arguments);
+}
+
 /* Older machines have no instruction for it. */
 LLVMValueRef nvptx_elect(Gen *gen)
 {
@@ -150,6 +159,7 @@ const Machine nvptx_machine = {
     .barrier = nvptx_barrier,
     .warp_sync = nvptx_warp_sync,
     .shuffle = nvptx_shuffle,
+    .redux = nvptx_redux,
     .elect = nvptx_elect,
     .vote = nvptx_vote,
     .texture = nvptx_texture,

@@ -86,6 +86,7 @@ const Type *infer_type(TypeTable *types, OpCode code, int operand_count, Value *
                          operands[0]->type->shape, NULL);
     case OP_vec_pack: return infer_vec_pack(types, operand_count, operands);
     case OP_vec_get: return type_scalar(types, operands[0]->type->dtype);
+    case OP_redux:
     case OP_shuffle:
     case OP_check_index: return operands[0]->type;
     case OP_vote: return type_scalar(types, DTYPE_u32);

@@ -35,6 +35,7 @@ typedef enum tile_emu_op {
     TILE_EMU_CLUSTER_WAIT,   /* warp: barrier.cluster.wait */
     TILE_EMU_GRID_SYNC,      /* warp: all threads of the launch wait for each other */
     TILE_EMU_STMATRIX,       /* warp: in = as for ldmatrix, then count words */
+    TILE_EMU_REDUX,          /* warp: in = value; mode (tile_emu_redux) -> out = of all lanes */
 } tile_emu_op;
 
 /* .relaxed; and that behind a fence, which has told of mbarriers that were made */
@@ -46,6 +47,17 @@ typedef enum tile_emu_shuffle {
     TILE_EMU_SHUFFLE_DOWN,
     TILE_EMU_SHUFFLE_XOR
 } tile_emu_shuffle;
+
+typedef enum tile_emu_redux {
+    TILE_EMU_REDUX_ADD,
+    TILE_EMU_REDUX_AND,
+    TILE_EMU_REDUX_OR,
+    TILE_EMU_REDUX_XOR,
+    TILE_EMU_REDUX_MIN,
+    TILE_EMU_REDUX_MAX,
+    TILE_EMU_REDUX_UMIN,
+    TILE_EMU_REDUX_UMAX
+} tile_emu_redux;
 
 /* the quick instructions: ex2.approx.ftz.f32 and so on, tanh.approx.f32 */
 typedef enum tile_emu_function {

@@ -1,5 +1,5 @@
 /* machine.c: the cooperative operations of a warp, from their definition in the PTX ISA manual,
- * sections "shfl.sync", "vote.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
+ * sections "shfl.sync", "redux.sync", "vote.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
 #include <string.h>
 
 #include "emulator/checker.h"
@@ -18,6 +18,30 @@ static void execute_shuffle(Thread *lanes)
         }
         lanes[lane].abi.out[0] = lanes[source].abi.in[0];
     }
+}
+
+static uint32_t combine(tile_emu_redux mode, uint32_t a, uint32_t b)
+{
+    switch (mode) {
+    case TILE_EMU_REDUX_ADD: return a + b;
+    case TILE_EMU_REDUX_AND: return a & b;
+    case TILE_EMU_REDUX_OR: return a | b;
+    case TILE_EMU_REDUX_XOR: return a ^ b;
+    case TILE_EMU_REDUX_MIN: return (int32_t)a < (int32_t)b ? a : b;
+    case TILE_EMU_REDUX_MAX: return (int32_t)a > (int32_t)b ? a : b;
+    case TILE_EMU_REDUX_UMIN: return a < b ? a : b;
+    case TILE_EMU_REDUX_UMAX: return a > b ? a : b;
+    }
+    return a;
+}
+
+/* redux.sync of all lanes. */
+static void execute_redux(Thread *lanes)
+{
+    uint32_t all = lanes->abi.in[0];
+    for (uint32_t lane = 1; lane < LANES; lane++)
+        all = combine((tile_emu_redux)lanes->abi.mode, all, lanes[lane].abi.in[0]);
+    for (uint32_t lane = 0; lane < LANES; lane++) lanes[lane].abi.out[0] = all;
 }
 
 /* vote.sync.ballot of all lanes. */
@@ -141,6 +165,10 @@ void tile_emu_execute(Block *block, Thread *lanes)
         return;
     case TILE_EMU_SHUFFLE:
         execute_shuffle(lanes);
+        count_execution(block, lanes, TILE_EMULATOR_SHUFFLE);
+        return;
+    case TILE_EMU_REDUX:
+        execute_redux(lanes);
         count_execution(block, lanes, TILE_EMULATOR_SHUFFLE);
         return;
     case TILE_EMU_VOTE:

@@ -15,6 +15,7 @@ static const char *operation_text(uint32_t op)
         [TILE_EMU_STMATRIX] = "stmatrix",
         [TILE_EMU_MMA] = "mma",
         [TILE_EMU_VOTE] = "a vote",
+        [TILE_EMU_REDUX] = "redux",
         [TILE_EMU_WGMMA] = "wgmma",
         [TILE_EMU_CLUSTER_ARRIVE] = "the arrival at the cluster's barrier",
         [TILE_EMU_CLUSTER_WAIT] = "the cluster's barrier",
@@ -46,7 +47,7 @@ static const char *wait_text(const Thread *thread, char out[PLACE_TEXT])
 /* `mode` means something to these alone. */
 static bool has_mode(uint32_t op)
 {
-    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_MMA || op == TILE_EMU_BARRIER;
+    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_REDUX || op == TILE_EMU_MMA || op == TILE_EMU_BARRIER;
 }
 
 bool tile_emu_same_wait(const Thread *a, const Thread *b)

@@ -409,6 +409,7 @@ static const char thread_text[] =
     "    warp_sync\n"
     "    barrier\n"
     "    %8 = shuffle %1, %1 {mode = xor} : i32\n"
+    "    %all = redux %1 {mode = add} : i32\n"
     "    %22 = vote %3 : u32\n"
     "    %handle = const {value = 8} : u64\n"
     "    %place = const {number = 0.5} : f32\n"

@@ -304,6 +304,16 @@ static bool check_shuffle(const Check *check)
                    "{mode} is idx, up, down or xor");
 }
 
+static bool check_redux(const Check *check)
+{
+    const DType dtype = result_type(check)->dtype;
+    return require(check, result_type(check) == operand_type(check, value), "the type changes") &&
+           require(check, dtype == DTYPE_i32 || dtype == DTYPE_u32,
+                   "the value is an i32 or a u32") &&
+           require(check, is_one_of(check->op, ATTR_mode, "add min max and or xor"),
+                   "{mode} is add, min, max, and, or or xor");
+}
+
 static bool is_pair(const Type *type)
 {
     return type->count == 2 && dtype_bits(type->dtype) == 16;
@@ -617,6 +627,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_ld_bits] = check_ld_bits,
     [OP_st_bits] = check_st_bits,
     [OP_shuffle] = check_shuffle,
+    [OP_redux] = check_redux,
     [OP_ldmatrix] = check_ldmatrix,
     [OP_stmatrix] = check_stmatrix,
     [OP_mma] = check_mma,
