@@ -250,6 +250,41 @@ def is_enum_of_numbers(value):
     return not any([isinstance(item, kinds) for name, item in vars(value).items() if not name.startswith("_")])
 
 
+_DIALECTS = ("tilus", "tilelang", "tvm", "warp", "tilec")
+
+
+def is_record_class(value):
+    """A class of the program's that dataclasses.dataclass alone decorates, and that is no kernel: instances are told with it, so the
+    kernel's text has to mean the same class by its name."""
+    if not (isinstance(value, type) and dataclasses.is_dataclass(value)):
+        return False
+    if any([one.__module__.partition(".")[0] in _DIALECTS for one in value.__mro__]):
+        return False
+    try:
+        path, line = inspect.getsourcefile(value), inspect.getsourcelines(value)[1]
+        node = file_of(path).node(value.__name__, line)
+    except (OSError, TypeError):
+        return False
+    called = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list] if node is not None else []
+    return bool(called) and all([getattr(one, "attr", getattr(one, "id", None)) == "dataclass" for one in called])
+
+
+_being_told = []  # classes whose texts are looked at
+
+
+def _is_told_class(value):
+    if value in _being_told or not isinstance(value, type) or not is_record_class(value):
+        return False
+    _being_told.append(value)
+    try:
+        text_of(value)
+        return True
+    except Unspeakable:
+        return False
+    finally:
+        _being_told.remove(value)
+
+
 def _is_number(value):
     """A number with a type, as a dialect's constants are."""
     return getattr(type(value), "__tile_number__", False)
@@ -419,7 +454,7 @@ def module_of(functions, path, name, node=None, version=None):
     for function in functions:
         names, called = _global_names(function, path)
         for found, value in names.items():
-            if _is_plain(value) or _is_elsewhere(value, folder):
+            if _is_plain(value) or _is_elsewhere(value, folder) or _is_told_class(value):
                 plain[found] = value
             elif found in called and found not in file_of(read).defined:
                 plain[found] = value

@@ -34,10 +34,10 @@ def _number_text(value):
 def _enum_text(value):
     if not isinstance(value, enum.Enum):
         return None
-    if isinstance(value, int):
-        return Text(repr(int(value)))
-    known = source.function_text(type(value))
-    return text_of(value.value) if known is None else Text(known, f".{value.name}")
+    known = _enum_class_text(type(value)) or source.function_text(type(value))
+    if known is None:
+        return text_of(value.value)
+    return Text(known, f".{value.name}") if value.name in type(value).__members__ else Text(known, "(", text_of(value.value), ")")
 
 
 _enum_classes = {}
@@ -65,8 +65,15 @@ def _record_class(kind):
     if known is None:
         return None
     if kind not in _record_classes or _record_classes[kind][0] is not known.parts[0]:
-        _record_classes[kind] = known.parts[0], Remote(Text(session.module("dataclasses"), ".dataclass(", known, ")"))
+        said = kind.__dataclass_params__
+        options = {name: getattr(said, name) for name in ("init", "repr", "eq", "order", "frozen")}
+        decorator = call_text(Text(session.module("dataclasses"), ".dataclass"), (), options)
+        _record_classes[kind] = known.parts[0], Remote(Text(decorator, "(", known, ")"))
     return Text(_record_classes[kind][1])
+
+
+def _record_class_text(value):
+    return _record_class(value) if isinstance(value, type) and source.is_record_class(value) else None
 
 
 def _record_text(value):
@@ -90,4 +97,4 @@ def _subclass_text(value):
     return None
 
 
-session.speakers += [_dtype_text, _number_text, _enum_text, _enum_class_text, _record_text, _subclass_text, source.function_text]
+session.speakers += [_dtype_text, _number_text, _enum_text, _enum_class_text, _record_class_text, _record_text, _subclass_text, source.function_text]

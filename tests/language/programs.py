@@ -96,6 +96,17 @@ check = Check("abc", 2, last=7)
 Check.seen.append(check.name)
 print(check, check.scaled, Check.seen, Check.limit, Check.named, [one.name for one in fields(Check)], asdict(check), Named(b=5))
 print(replace(Check("x"), last=9, scale=1), Check.__match_args__, Named.__match_args__)
+
+
+@dataclass(order=True)
+class Level:
+    n: int
+
+
+try:
+    print(Level(1) < Level(2), Level(1) < Named())
+except TypeError:
+    print("of another class")
 both = Both(5)
 print(both.a, both.b, Both.tag, Counted.made, Frozen(3).twice)
 print(Single() is Single(), Single().calls, Other(3))

@@ -27,6 +27,11 @@ static bool host_slice(Eval *eval, const Object *slice, int depth, HostValue *ou
 
 static bool convert(Eval *eval, Object *object, int depth, HostValue *out)
 {
+    if (object->kind == OBJECT_INSTANCE) { /* a member of an enumeration of numbers, say */
+        Object *number = instance_number(eval, object);
+        if (number == NULL) return false;
+        if (number->kind != OBJECT_INSTANCE) return convert(eval, number, depth, out);
+    }
     static const HostKind KINDS[OBJECT_COUNT] = {
         [OBJECT_BOOL] = HOST_BOOL,
         [OBJECT_INT] = HOST_INT,
@@ -223,10 +228,10 @@ static Object *call_chooser(Eval *eval, const char *name, int count, Object *con
     const Name path = intern_text(eval->session->names, "compat.choices");
     Object *module = eval->ops->import_module(eval, path, at);
     bool found = false;
-    Object *function =
-        module != NULL ? eval->ops->attribute_find(
-                             eval, module, intern_text(eval->session->names, name), at, &found)
-                       : NULL;
+    Object *function = module != NULL
+                           ? eval->ops->attribute_find(
+                                 eval, module, intern_text(eval->session->names, name), at, &found)
+                           : NULL;
     return function != NULL ? eval->ops->call_simple(eval, function, count, given, at) : NULL;
 }
 

@@ -190,6 +190,24 @@ static Object *class_derive(Eval *eval, Object *root, Object *class, Span at)
     return eval->ops->call_simple(eval, special_method(eval, root, "__derive__"), 3, given, at);
 }
 
+/* A host that runs the program tells of a class by its place in a file, and a kernel's text says
+ * its name: both mean the class that the host has. One that says so is one for all modules that are
+ * made of that file, as members of enumerations are compared by what they are. */
+static Object *class_of_text(Eval *eval, Object *class, const NodeClassDef *node)
+{
+    const Scope *scope = eval->frame->scope;
+    const bool is_inner = scope->kind == SCOPE_FUNCTION && scope->bindings.list.count > 0;
+    if (eval->frame->function != NULL || is_inner || !class_says(class, "__one_for_all__"))
+        return class;
+    const Span at = node->base.span;
+    const Name key =
+        intern_printf(eval->session->names, "%s:%.*s", os_real_path(eval->arena, at.source->path),
+                      (int)(at.end - at.begin), at.source->text + at.begin);
+    Object *before = map_get(&eval->classes_of_texts, key);
+    if (before == NULL) map_set(eval->arena, &eval->classes_of_texts, key, class);
+    return before != NULL ? before : class;
+}
+
 Object *class_new(Eval *eval, const NodeClassDef *node)
 {
     ObjectVec bases = {0};
@@ -207,7 +225,8 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     if (root != NULL)
         return flow == FLOW_NEXT ? class_derive(eval, root, class, node->base.span) : NULL;
     own_functions(class);
-    return flow == FLOW_NEXT && class_finish(eval, class, node) ? class : NULL;
+    return flow == FLOW_NEXT && class_finish(eval, class, node) ? class_of_text(eval, class, node)
+                                                                : NULL;
 }
 
 Object *class_make(Eval *eval, Name name, const ObjectVec *bases, const Object *attributes, Span at)

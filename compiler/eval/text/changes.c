@@ -462,10 +462,24 @@ static void add_function(ModuleText *text, Map *functions, Name name, const Node
     vec_push(text->eval->arena, nodes, node);
 }
 
+static bool is_enumeration(const NodeClassDef *class)
+{
+    static const char *const BASES[] = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", NULL};
+    for (uint32_t i = 0; i < class->bases.count; i++) {
+        const Node *base = class->bases.items[i];
+        const Name name = base->kind == NODE_Attribute ? NODE_AS(Attribute, base)->attr
+                          : base->kind == NODE_Name    ? NODE_AS(Name, base)->id
+                                                       : NULL;
+        if (name != NULL && text_is_among(name, BASES)) return true;
+    }
+    return false;
+}
+
 static void add_methods(ModuleText *text, const NodeClassDef *class)
 {
     static const char *const MAKERS[] = {"__init__", "__new__", "__post_init__", NULL};
     map_add(text->eval->arena, &text->classes, class->name);
+    if (is_enumeration(class)) map_add(text->eval->arena, &text->enumerations, class->name);
     for (uint32_t i = 0; i < class->body.count; i++) {
         if (class->body.items[i]->kind != NODE_FunctionDef) continue;
         const Name name = NODE_AS(FunctionDef, class->body.items[i])->name;

@@ -29,6 +29,7 @@ struct ModuleText {
     Map constructors; /* name of a class -> NodeVec: its __init__ */
     Map methods;      /* name -> NodeVec */
     Map classes;      /* the names of classes */
+    Map enumerations; /* those of them whose members nothing changes */
     Map imports;      /* name that an import binds -> the import */
     Map containers;   /* those of them that are modules of containers, or of what calls functions */
     Map facts;        /* FunctionDef or Lambda -> Facts */

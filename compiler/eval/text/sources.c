@@ -257,9 +257,19 @@ static bool is_display(const Node *node)
     return node->kind == NODE_List || node->kind == NODE_Tuple || node->kind == NODE_ListComp;
 }
 
+/* Of an enumeration of the module, which has nothing that a statement could change. */
+static bool is_member(const Walk *walk, const Node *node)
+{
+    const Node *class = node->kind == NODE_Attribute   ? NODE_AS(Attribute, node)->value
+                        : node->kind == NODE_Subscript ? NODE_AS(Subscript, node)->value
+                                                       : NULL;
+    const Name name = class != NULL && class->kind == NODE_Name ? NODE_AS(Name, class)->id : NULL;
+    return name != NULL && !name_is_local(walk, name) && map_has(&walk->text->enumerations, name);
+}
+
 void find_sources(Walk *walk, const Node *node, NameVec *out)
 {
-    if (stack_is_low()) return;
+    if (stack_is_low() || is_member(walk, node)) return;
     switch ((int)node->kind) {
     case NODE_Name: find_of_name(walk, NODE_AS(Name, node)->id, out); break;
     case NODE_Attribute: find_sources(walk, NODE_AS(Attribute, node)->value, out); break;

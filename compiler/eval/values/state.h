@@ -229,10 +229,11 @@ struct Eval {
     Object *none, *yes, *no, *ellipsis, *poison;
     Object *root_class; /* `object` */
     Scope *builtins;
-    Map units;          /* dotted name -> MODULE or MISSING */
-    Map files;          /* path -> MODULE, of those of files */
-    Map told;           /* dotted name -> DICT: what a host says of a module's names */
-    VEC(Unit *) untold; /* of which functions have assigned some anew */
+    Map units;            /* dotted name -> MODULE or MISSING */
+    Map files;            /* path -> MODULE, of those of files */
+    Map told;             /* dotted name -> DICT: what a host says of a module's names */
+    Map classes_of_texts; /* by file and text: those that are one for all its modules */
+    VEC(Unit *) untold;   /* of which functions have assigned some anew */
     VEC(const Source *) inputs;
     const char *folder;        /* of the program's own source */
     VEC(const char *) folders; /* of modules that a host named: imports are looked for there, too */
