@@ -155,7 +155,8 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
     return true;
 }
 
-/* What leaves too few registers for the rest is left out, one after the other: reads long before
+/* What leaves too few registers for the rest is left out, one after the other: products as one
+ * straight line, reads long before
  * their use, blocks of two, a single warp of producers, for a warpgroup that gives its registers
  * away, reads in front of barriers, sums of two iterations, products in flight, producers, what is
  * loaded ahead, and at last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few
@@ -169,7 +170,8 @@ static bool finish_image(Stages *stages, const StartedImage *started)
         int most;     /* bytes from which on it is no help; 0: there is no such limit */
         bool is_back; /* where that is not enough */
         int least;    /* bytes below which it is no help: products that wait for each other alone */
-    } LEFT_OUT[] = {{MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true, 0},
+    } LEFT_OUT[] = {{MAY_UNROLL, 0, 0, false, 0},
+                    {MAY_SHARE, 0, COST_SPILLS_OF_MEMORY, true, 0},
                     {MAY_READ_EARLY, 0, COST_SPILLS_OF_MEMORY, false, 0},
                     {MAY_MERGE, 0, 0, false, 0},
                     {MAY_ADD_WARP, 0, 0, false, 1},

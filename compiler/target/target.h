@@ -55,6 +55,7 @@ typedef enum TargetFeature {
     MAY_READ_EARLY = 1 << 21, /* memory, long before what is read is used */
     MAY_READ_FIRST = 1 << 26, /* memory that stays as it is, before the barriers in between */
     MAY_SHARE = 1 << 22,      /* an index or a condition by uses that are far from each other */
+    MAY_UNROLL = 1 << 27,     /* products by fma along k, as one straight line */
     MAY_ADD_WARP = 1 << 23,   /* one of producers, which gives no registers to the consumers */
 } TargetFeature;
 

@@ -1,6 +1,8 @@
 /* in_place.c: operands of a dot that it can read where they lie in shared memory. */
 #include "passes/analysis/access.h"
 #include "passes/layout/matrix.h"
+#include "ir/rebuild.h"
+#include "target/cost.h"
 
 static bool is_write(const Op *op, const void *context)
 {
@@ -77,6 +79,54 @@ static bool fits_shared(const Target *target, const Op *dot)
            target->shared_bytes / 2;
 }
 
+/* ---- a few of k at a time ---- */
+
+/* A thread's multiply-adds, one behind the other. */
+static bool is_long(const Op *dot)
+{
+    const Type *c = dot->results[0].type;
+    const int64_t sums = type_elements(c) / op_threads(dot).count;
+    return sums * operand(dot, a)->type->shape[1] > COST_STRAIGHT_PRODUCTS;
+}
+
+/* Of k, from `first` on. */
+static Value *part_along_k(Builder *builder, Value *tile, DotOperand number, Value *first)
+{
+    const int k = number == DOT_A ? 1 : 0;
+    int64_t shape[2] = {tile->type->shape[0], tile->type->shape[1]};
+    const int64_t dims[2] = {0, 1};
+    Value *operands[3] = {tile, build_const(builder, DTYPE_i32, 0),
+                          build_const(builder, DTYPE_i32, 0)};
+    shape[k] = COST_ROLLED_DEPTH;
+    operands[1 + k] = first;
+    const Type *part = type_shared(builder->kernel->types, tile->type->dtype, 2, shape, NULL);
+    Op *view = build_op(builder, OP_shared_view, 3, operands, 1, &part);
+    op_set_ints(view, ATTR_dims, 2, dims);
+    return &view->results[0];
+}
+
+static Op *build_slices(Builder *builder, Value *a, Value *b, Value *c)
+{
+    return build_op(builder, OP_dot_slices, 3, (Value *[]){a, b, c}, 1, &c->type);
+}
+
+/* What is read is read in its iteration then, and ptxas looks at less at a time. */
+static Op *build_rolled(Builder *builder, Value *a, Value *b, Value *c)
+{
+    Value *operands[4] = {build_const(builder, DTYPE_i32, 0),
+                          build_const(builder, DTYPE_i32, a->type->shape[1]),
+                          build_const(builder, DTYPE_i32, COST_ROLLED_DEPTH), c};
+    Op *loop = loop_build(builder, 4, operands);
+    op_set_int(loop, ATTR_unroll, 1);
+    Region *body = loop->regions[0];
+    Builder at = builder_at_end(body, builder->span);
+    Value *k = body->arguments[0];
+    Value *part_a = part_along_k(&at, a, DOT_A, k), *part_b = part_along_k(&at, b, DOT_B, k);
+    Value *sums = build_slices(&at, part_a, part_b, body->arguments[1])->results;
+    build_op(&at, OP_yield, 1, &sums, 0, NULL);
+    return loop;
+}
+
 bool choose_slices(Kernel *kernel, const Target *target, Op *dot)
 {
     InPlace a, b;
@@ -91,9 +141,13 @@ bool choose_slices(Kernel *kernel, const Target *target, Op *dot)
         b = put_in_place(kernel, dot, DOT_B);
     }
     Builder builder = builder_before(dot);
-    Value *operands[3] = {build_in_place(kernel, &builder, &a),
-                          build_in_place(kernel, &builder, &b), operand(dot, c)};
-    Op *slices = build_op(&builder, OP_dot_slices, 3, operands, 1, &dot->results[0].type);
+    Value *from_a = build_in_place(kernel, &builder, &a),
+          *from_b = build_in_place(kernel, &builder, &b), *c = operand(dot, c);
+    const bool may_roll = is_long(dot) && from_a->type->shape[1] % COST_ROLLED_DEPTH == 0;
+    if (may_roll) kernel->uses |= MAY_UNROLL;
+    Op *slices = may_roll && !target_has(target, MAY_UNROLL)
+                     ? build_rolled(&builder, from_a, from_b, c)
+                     : build_slices(&builder, from_a, from_b, c);
     slices->results[0].name = dot->results[0].name;
     value_replace(&dot->results[0], &slices->results[0]);
     op_erase(dot);
