@@ -107,6 +107,14 @@ try:
     print(Level(1) < Level(2), Level(1) < Named())
 except TypeError:
     print("of another class")
+
+
+class Tile(typing.NamedTuple):
+    m: int
+    n: int = 4
+
+
+print([isinstance(Tile(3), kind) for kind in (tuple, (list, tuple), Tile, list)], isinstance((3, 4), Tile), issubclass(Tile, tuple), Tile(3) == (3, 4))
 both = Both(5)
 print(both.a, both.b, Both.tag, Counted.made, Frozen(3).twice)
 print(Single() is Single(), Single().calls, Other(3))
