@@ -155,12 +155,15 @@ static bool can_set_maxnreg(const Pipeline *pipeline)
            consumers + WARPGROUP_SIZE <= COST_SPLIT_THREADS;
 }
 
-/* Of each consumer, once producers have given theirs away. */
+/* Of each consumer, once producers have given theirs away. A block has what its threads begin with,
+ * whole units each, and not its part of the multiprocessor's: setmaxnreg.inc waits for more for
+ * ever. */
 static int64_t consumer_registers(const Pipeline *pipeline)
 {
-    const int unit = pipeline->pass->target->register_unit;
-    const int64_t left =
-        pipeline->pass->target->registers / pipeline->blocks - WARPGROUP_SIZE * SETMAXNREG_LEAST;
+    const int unit = pipeline->pass->target->register_unit,
+              threads = pipeline->consumers + WARPGROUP_SIZE;
+    const int64_t all = threads * registers_beside(pipeline, WARPGROUP_SIZE, pipeline->blocks),
+                  left = all - WARPGROUP_SIZE * SETMAXNREG_LEAST;
     return lesser_of(left / pipeline->consumers / unit * unit, COST_CONSUMER_REGISTERS);
 }
 
