@@ -1,5 +1,5 @@
 # Attention whose loop is planned, with a slope by distance and rows that may see nothing: beside one warp of producers threads have fewer
-# registers than that takes, as ptxas says. A warpgroup of producers gives its own away: no spills, and no plan is given up.
+# registers than that takes. A warpgroup of producers gives its own away: no spills, and no plan is given up.
 needs ptxas
 cd $TMP
 cat >sloped.tile <<'T'
@@ -8,15 +8,15 @@ import tilelang.language as T
 
 
 @tilelang.lazy_jit
-def sloped(Q: T.Tensor[[2, 2048, 8, 64], T.bfloat16], K: T.Tensor[[2, 2048, 8, 64], T.bfloat16], V: T.Tensor[[2, 2048, 8, 64], T.bfloat16], slopes: T.Tensor[[8], T.float32]):
-    O = T.empty((2, 2048, 8, 64), T.bfloat16)
+def sloped(Q: T.Tensor[[2, 2048, 8, 96], T.bfloat16], K: T.Tensor[[2, 2048, 8, 96], T.bfloat16], V: T.Tensor[[2, 2048, 8, 96], T.bfloat16], slopes: T.Tensor[[8], T.float32]):
+    O = T.empty((2, 2048, 8, 96), T.bfloat16)
     with T.Kernel(16, 8, 2, threads=256) as (bx, h, b):
-        q = T.alloc_shared((128, 64), T.bfloat16)
-        k = T.alloc_shared((128, 64), T.bfloat16)
-        v = T.alloc_shared((128, 64), T.bfloat16)
+        q = T.alloc_shared((128, 96), T.bfloat16)
+        k = T.alloc_shared((128, 96), T.bfloat16)
+        v = T.alloc_shared((128, 96), T.bfloat16)
         s = T.alloc_fragment((128, 128), T.float32)
         p = T.alloc_fragment((128, 128), T.bfloat16)
-        o = T.alloc_fragment((128, 64), T.float32)
+        o = T.alloc_fragment((128, 96), T.float32)
         most = T.alloc_fragment((128,), T.float32)
         before = T.alloc_fragment((128,), T.float32)
         factor = T.alloc_fragment((128,), T.float32)
@@ -44,11 +44,11 @@ def sloped(Q: T.Tensor[[2, 2048, 8, 64], T.bfloat16], K: T.Tensor[[2, 2048, 8, 6
             for i in T.Parallel(128):
                 total[i] = total[i] * factor[i] + part[i]
             T.copy(s, p)
-            for i, j in T.Parallel(128, 64):
+            for i, j in T.Parallel(128, 96):
                 o[i, j] *= factor[i]
             T.copy(V[b, step * 128:(step + 1) * 128, h, :], v)
             T.gemm(p, v, o, policy=T.GemmWarpPolicy.FullRow)
-        for i, j in T.Parallel(128, 64):
+        for i, j in T.Parallel(128, 96):
             o[i, j] /= total[i]
         T.copy(o, O[b, bx * 128:(bx + 1) * 128, h, :])
     return O
