@@ -156,12 +156,12 @@ static bool try_with(Stages *stages, const StartedImage *started, unsigned featu
 }
 
 /* What leaves too few registers for the rest is left out, one after the other: products as one
- * straight line, reads long before
- * their use, blocks of two, a single warp of producers, for a warpgroup that gives its registers
- * away, reads in front of barriers, sums of two iterations, products in flight, producers, what is
- * loaded ahead, and at last wgmma, as mma.sync takes its operands and sums in smaller pieces. A few
- * registers that spill cost less than producers gain. Numbers that are kept for later uses are what
- * costs least, so that they are left out alone, and behind most of the others once more. */
+ * straight line, reads long before their use, blocks of two, a single warp of producers, for a
+ * warpgroup that gives its registers away, reads in front of barriers, sums of two iterations,
+ * products in flight, producers, what is loaded ahead, and at last wgmma, as mma.sync takes its
+ * operands and sums in smaller pieces. A few registers that spill cost less than producers gain.
+ * Numbers that are kept for later uses are what costs least, so that they are left out alone, and
+ * behind most of the others once more. */
 static bool finish_image(Stages *stages, const StartedImage *started)
 {
     static const struct {
@@ -187,10 +187,10 @@ static bool finish_image(Stages *stages, const StartedImage *started)
     if (!image_finish(stages->codegen, started->image)) return false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT; i++) {
         const unsigned feature = LEFT_OUT[i].feature;
-        const int most = LEFT_OUT[i].most;
-        if (!(started->uses & feature) || (most && spills_of(image) >= most)) continue;
-        if (spills_of(image) < LEFT_OUT[i].least) continue;
-        if (!is_serialised(image) && spills_of(image) <= LEFT_OUT[i].spills) return true;
+        const int most = LEFT_OUT[i].most, spills = spills_of(image);
+        if (!(started->uses & feature) || spills < LEFT_OUT[i].least || (most && spills >= most))
+            continue;
+        if (!is_serialised(image) && spills <= LEFT_OUT[i].spills) return true;
         features &= ~feature;
         if (!try_with(stages, started, features)) return false;
         if (LEFT_OUT[i].is_back) features |= feature;

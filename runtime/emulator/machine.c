@@ -1,5 +1,6 @@
 /* machine.c: the cooperative operations of a warp, from their definition in the PTX ISA manual,
- * sections "shfl.sync", "redux.sync", "vote.sync", "ldmatrix" and "bar.warp.sync". The matrix unit is mma.c. */
+ * sections "shfl.sync", "redux.sync", "vote.sync", "ldmatrix" and "bar.warp.sync". The matrix unit
+ * is mma.c. */
 #include <string.h>
 
 #include "emulator/checker.h"

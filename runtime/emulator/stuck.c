@@ -47,7 +47,8 @@ static const char *wait_text(const Thread *thread, char out[PLACE_TEXT])
 /* `mode` means something to these alone. */
 static bool has_mode(uint32_t op)
 {
-    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_REDUX || op == TILE_EMU_MMA || op == TILE_EMU_BARRIER;
+    return op == TILE_EMU_SHUFFLE || op == TILE_EMU_REDUX || op == TILE_EMU_MMA ||
+           op == TILE_EMU_BARRIER;
 }
 
 bool tile_emu_same_wait(const Thread *a, const Thread *b)

@@ -78,14 +78,6 @@ static Value *combined(Builder *at, Arena *arena, OpCode code, Value *const *val
     return left[0];
 }
 
-static Value *sizes_are_within(Builder *at, Arena *arena, Value **sizes, size_t count, double low,
-                               double high)
-{
-    Value *least = combined(at, arena, OP_min, sizes, count),
-          *most = combined(at, arena, OP_add, sizes, count);
-    return is_within(at, least, low, most, high);
-}
-
 /* The bits of a magnitude, less one, in order of the magnitudes, but that zero comes last: of the
  * bits without the sign, twice as much. */
 static uint32_t rank_of(float size)
@@ -129,7 +121,9 @@ static Value *have_reciprocals(Builder *at, Arena *arena, const OpVec *run)
 {
     Value **sizes = arena_new_array(arena, Value *, run->count);
     for (size_t i = 0; i < run->count; i++) sizes[i] = build1(at, OP_abs, operand(run->data[i], b));
-    return sizes_are_within(at, arena, sizes, run->count, LEAST_INVERTED, MOST_INVERTED);
+    Value *least = combined(at, arena, OP_min, sizes, run->count),
+          *most = combined(at, arena, OP_add, sizes, run->count);
+    return is_within(at, least, LEAST_INVERTED, most, MOST_INVERTED);
 }
 
 static bool is_reciprocal(const Op *op)
