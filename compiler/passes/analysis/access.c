@@ -269,17 +269,34 @@ bool width_ends_before(int64_t begin, int64_t span, int64_t next)
     return !__builtin_add_overflow(begin, span, &end) && end <= next;
 }
 
-bool access_is_apart(Op *a, Op *b)
+/* How far the offset of one access is behind that of the other. What both add to is one number also
+ * where nothing is known of it. */
+static bool offset_distance(FactTable *facts, const Value *from, const Value *to, int64_t *low,
+                            int64_t *high)
+{
+    int64_t a, b;
+    const Value *first = split_number(from, &a), *second = split_number(to, &b);
+    if (!value_same(first, second, NULL, NULL)) return facts_difference(facts, to, from, low, high);
+    const bool is_small = !__builtin_sub_overflow(b, a, low);
+    *high = *low;
+    return is_small;
+}
+
+static bool keeps_offset(FactTable *facts, const Value *offset)
+{
+    const Facts known = facts_of(facts, offset);
+    return known.low == known.high || value_is_steady(offset);
+}
+
+bool access_is_apart(FactTable *facts, Op *a, Op *b)
 {
     const Access x = access_of(a), y = access_of(b);
     if (operand(a, view) != operand(b, view)) return views_apart(&x, &y);
     for (int d = 0; d < x.rank; d++) {
-        int64_t from, to;
-        const Value *first = split_number(x.offsets[d], &from),
-                    *second = split_number(y.offsets[d], &to);
-        if (value_same(first, second, NULL, NULL) && value_is_steady(x.offsets[d]) &&
-            value_is_steady(y.offsets[d]) &&
-            (width_ends_before(from, x.width[d], to) || width_ends_before(to, y.width[d], from)))
+        int64_t low, high;
+        if (keeps_offset(facts, x.offsets[d]) && keeps_offset(facts, y.offsets[d]) &&
+            offset_distance(facts, x.offsets[d], y.offsets[d], &low, &high) &&
+            (low >= x.width[d] || high <= -y.width[d]))
             return true;
     }
     return false;

@@ -78,7 +78,7 @@ bool copy_source_finds(const Op *copy, ValueQuestion *ask, void *context);
 /* The same number in every iteration of all loops around it. */
 bool value_is_steady(const Value *value);
 /* True if no element is met by both accesses. */
-bool access_is_apart(Op *a, Op *b);
+bool access_is_apart(FactTable *facts, Op *a, Op *b);
 /* The shared_alloc that a shared tile is a part of, or is. */
 const Op *shared_root(const Value *tile);
 /* How a shared tile that is whole, or a part that lies like one, is read or written by matrices, if

@@ -33,6 +33,7 @@ typedef struct Run {
     VEC(Value *) set; /* and those that all set, which stay before the groups */
     int64_t room;     /* bytes of shared memory for copies of tiles; -1: there are mbarriers */
     Map users;        /* without these: a shared tile or parameter -> MemoryUse */
+    FactTable *facts; /* while these are found */
     VEC(const Op *) copies; /* that all make, each group for itself then */
 } Run;
 
@@ -256,8 +257,8 @@ static void note_parameter(Run *run, Op *op, const Value *view, const Op *group)
     if (!parameter) return;
     MemoryUse *use = memory_use(run, parameter, group);
     if (writes && use->set && use->several)
-        run->fits &=
-            op->code == OP_store && use->store && access_is_apart((Op *)(uintptr_t)use->store, op);
+        run->fits &= op->code == OP_store && use->store &&
+                     access_is_apart(run->facts, (Op *)(uintptr_t)use->store, op);
     use->set |= writes;
     use->read |= !writes;
     if (writes) use->store = op->code == OP_store && !use->store ? op : NULL;
@@ -299,7 +300,9 @@ static void check_memory(Run *run)
 {
     int64_t bytes = 0;
     if (run->room < 0) return;
+    run->facts = facts_new(run->kernel);
     for (Op *op = run->first; op != run->last->next; op = op_next(op)) find_memory(run, op);
+    facts_free(run->facts);
     for (size_t i = 0; i < run->copies.count; i++) {
         const Value *tile = operand(run->copies.data[i], tile);
         bytes += type_bytes(tile->type) * ((int64_t)run->groups.count - 1);

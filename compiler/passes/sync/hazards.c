@@ -299,7 +299,7 @@ static bool reads_written(const Sync *sync, Pending earlier, Op *op)
     const bool scattered = op_is_scattered(earlier.op) || op_is_scattered(op);
     if (!scattered && !(op_is_access(earlier.op) && op_is_access(op))) return false;
     if (!group_is_same(earlier.group, sync->group)) return false;
-    if (!scattered && access_is_apart(earlier.op, op)) return false;
+    if (!scattered && access_is_apart(sync->facts, earlier.op, op)) return false;
     return pointer_parameter(sync->kernel, operand(op_memory(op)->op, pointer)) &&
            (scattered || !access_is_own(sync->facts, earlier.op, op, sync->group.count));
 }
