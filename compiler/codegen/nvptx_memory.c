@@ -63,24 +63,32 @@ static LLVMTypeRef units_type(const Gen *gen, const Access *it)
                : LLVMStructTypeInContext(gen->context, types, (unsigned)it->count, false);
 }
 
-/* One predicated instruction: what it does not load is zero. */
-static void load_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMValueRef predicate,
-                       LLVMValueRef *units)
+/* The bytes of the cache line that L2 reads as well; "": the sectors alone. */
+static const char *prefetch_suffix(const Op *op)
+{
+    return op_int(op, ATTR_prefetch_size, 0) == CACHE_LINE_BYTES ? ".L2::128B" : "";
+}
+
+/* One instruction; what it does not load, where the predicate is given and false, is zero. */
+static void load_piece(Gen *gen, const Op *op, const Access *it, LLVMValueRef pointer,
+                       LLVMValueRef predicate, LLVMValueRef *units)
 {
     Buf text = {0}, constraints = {0};
-    int bits = it->unit == 1 ? 16 : it->unit * 8;
+    const int bits = it->unit == 1 ? 16 : it->unit * 8;
     for (int i = 0; i < it->count; i++) {
-        buf_printf(&text, "mov.b%d $%d, 0;\n\t", bits, i);
-        buf_printf(&constraints, "=&%c,", unit_letter(it));
+        if (predicate != NULL) buf_printf(&text, "mov.b%d $%d, 0;\n\t", bits, i);
+        buf_printf(&constraints, "=%s%c,", predicate != NULL ? "&" : "", unit_letter(it));
     }
-    buf_printf(&text, "@$%d ld.%s%s.b%d ", it->count + 1, it->space, vector_suffix(it),
+    if (predicate != NULL) buf_printf(&text, "@$%d ", it->count + 1);
+    buf_printf(&text, "ld.%s%s%s.b%d ", it->space, prefetch_suffix(op), vector_suffix(it),
                it->unit * 8);
     unit_list(&text, it, 0);
     buf_printf(&text, ", [$%d];", it->count);
-    buf_printf(&constraints, "%c,b,~{memory}", it->space[0] == 's' ? 'r' : 'l');
+    buf_printf(&constraints, "%c,%s~{memory}", it->space[0] == 's' ? 'r' : 'l',
+               predicate != NULL ? "b," : "");
     LLVMValueRef arguments[2] = {pointer, predicate};
-    LLVMValueRef result =
-        nvptx_asm(gen, units_type(gen, it), text.data, constraints.data, 2, arguments);
+    LLVMValueRef result = nvptx_asm(gen, units_type(gen, it), text.data, constraints.data,
+                                    predicate != NULL ? 2 : 1, arguments);
     for (int i = 0; i < it->count; i++)
         units[i] =
             it->count == 1 ? result : LLVMBuildExtractValue(gen->builder, result, (unsigned)i, "");
@@ -88,16 +96,16 @@ static void load_piece(Gen *gen, const Access *it, LLVMValueRef pointer, LLVMVal
     buf_free(&constraints);
 }
 
-static LLVMValueRef load_predicated(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
-                                    LLVMValueRef predicate)
+static LLVMValueRef load_pieces(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                                LLVMValueRef predicate)
 {
     Access it = access_of(op, op->results[0].type);
     LLVMValueRef units[64];
     int total = it.count * it.times;
     CHECK(total <= 64);
     for (int i = 0; i < it.times; i++)
-        load_piece(gen, &it, gen_offset(gen, pointer, (int64_t)i * it.unit * it.count), predicate,
-                   units + i * it.count);
+        load_piece(gen, op, &it, gen_offset(gen, pointer, (int64_t)i * it.unit * it.count),
+                   predicate, units + i * it.count);
     for (int i = 0; it.unit == 1 && i < total; i++)
         units[i] = LLVMBuildTrunc(gen->builder, units[i], gen->types.i8, "");
     return gen_from_words(gen, total, units, type);
@@ -106,7 +114,8 @@ static LLVMValueRef load_predicated(Gen *gen, const Op *op, LLVMValueRef pointer
 LLVMValueRef nvptx_load(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
                         LLVMValueRef predicate)
 {
-    if (predicate != NULL) return load_predicated(gen, op, pointer, type, predicate);
+    if (predicate != NULL || op_attr(op, ATTR_prefetch_size) != NULL)
+        return load_pieces(gen, op, pointer, type, predicate);
     LLVMValueRef load = LLVMBuildLoad2(gen->builder, type, pointer, "");
     LLVMSetAlignment(load, (unsigned)access_align(op, op->results[0].type));
     return load;
@@ -369,9 +378,9 @@ void nvptx_copy_async(Gen *gen, const Op *op, LLVMValueRef to, LLVMValueRef from
         buf_text(&text, "{\n\t");
         nvptx_policy(&text, evict->text);
     }
-    buf_printf(&text, "%scp.async.%s.shared.global%s [$0], [$1], %d, $2%s", active ? "@$3 " : "",
-               bytes == 16 ? "cg" : "ca", evict != NULL ? ".L2::cache_hint" : "", bytes,
-               evict != NULL ? ", policy;\n\t}" : ";");
+    buf_printf(&text, "%scp.async.%s.shared.global%s%s [$0], [$1], %d, $2%s", active ? "@$3 " : "",
+               bytes == 16 ? "cg" : "ca", evict != NULL ? ".L2::cache_hint" : "",
+               prefetch_suffix(op), bytes, evict != NULL ? ", policy;\n\t}" : ";");
     nvptx_asm(gen, gen->types.nothing, text.data, active ? "r,l,r,b,~{memory}" : "r,l,r,~{memory}",
               active ? 4 : 3, arguments);
     buf_free(&text);

@@ -11,28 +11,29 @@ static const OpInfo op_rows[OP_COUNT] = {
 #undef OP
 };
 
-/* `what` of each word of a list (a, b, ...) of up to twelve; of the empty word, if there is none.
- */
+/* `what` of each word of a list (a, b, ...) of up to thirteen; of the empty word, if there is
+ * none. */
 #define EACH_OF(what, list) EACH_IN(what, PLAIN list)
 #define PLAIN(...)          __VA_ARGS__
 #define EACH_IN(...)        EACH(__VA_ARGS__)
 #define EACH(what, ...)                                                                            \
-    EACH_PICK(__VA_ARGS__, EACH12, EACH11, EACH10, EACH9, EACH8, EACH7, EACH6, EACH5, EACH4,       \
-              EACH3, EACH2, EACH1, 0)                                                              \
+    EACH_PICK(__VA_ARGS__, EACH13, EACH12, EACH11, EACH10, EACH9, EACH8, EACH7, EACH6, EACH5,      \
+              EACH4, EACH3, EACH2, EACH1, 0)                                                       \
     (what, __VA_ARGS__)
-#define EACH_PICK(a, b, c, d, e, f, g, h, i, j, k, l, each, ...) each
-#define EACH1(what, word)                                        what(word)
-#define EACH2(what, word, ...)                                   what(word) EACH1(what, __VA_ARGS__)
-#define EACH3(what, word, ...)                                   what(word) EACH2(what, __VA_ARGS__)
-#define EACH4(what, word, ...)                                   what(word) EACH3(what, __VA_ARGS__)
-#define EACH5(what, word, ...)                                   what(word) EACH4(what, __VA_ARGS__)
-#define EACH6(what, word, ...)                                   what(word) EACH5(what, __VA_ARGS__)
-#define EACH7(what, word, ...)                                   what(word) EACH6(what, __VA_ARGS__)
-#define EACH8(what, word, ...)                                   what(word) EACH7(what, __VA_ARGS__)
-#define EACH9(what, word, ...)                                   what(word) EACH8(what, __VA_ARGS__)
-#define EACH10(what, word, ...)                                  what(word) EACH9(what, __VA_ARGS__)
-#define EACH11(what, word, ...)                                  what(word) EACH10(what, __VA_ARGS__)
-#define EACH12(what, word, ...)                                  what(word) EACH11(what, __VA_ARGS__)
+#define EACH_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, each, ...) each
+#define EACH1(what, word)                                           what(word)
+#define EACH2(what, word, ...)                                      what(word) EACH1(what, __VA_ARGS__)
+#define EACH3(what, word, ...)                                      what(word) EACH2(what, __VA_ARGS__)
+#define EACH4(what, word, ...)                                      what(word) EACH3(what, __VA_ARGS__)
+#define EACH5(what, word, ...)                                      what(word) EACH4(what, __VA_ARGS__)
+#define EACH6(what, word, ...)                                      what(word) EACH5(what, __VA_ARGS__)
+#define EACH7(what, word, ...)                                      what(word) EACH6(what, __VA_ARGS__)
+#define EACH8(what, word, ...)                                      what(word) EACH7(what, __VA_ARGS__)
+#define EACH9(what, word, ...)                                      what(word) EACH8(what, __VA_ARGS__)
+#define EACH10(what, word, ...)                                     what(word) EACH9(what, __VA_ARGS__)
+#define EACH11(what, word, ...)                                     what(word) EACH10(what, __VA_ARGS__)
+#define EACH12(what, word, ...)                                     what(word) EACH11(what, __VA_ARGS__)
+#define EACH13(what, word, ...)                                     what(word) EACH12(what, __VA_ARGS__)
 
 _Static_assert(TRAIT_COUNT <= 64, "a trait is a bit of OpTraits");
 

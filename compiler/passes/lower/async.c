@@ -181,6 +181,7 @@ static void copy_vector(Lower *lower, const Op *copy, const Memory *memory, int 
     Op *op = build_op(&lower->at, OP_cp_async, active ? 4 : 3, operands, 0, NULL);
     op_set_int(op, ATTR_bytes, bytes);
     op_keep_attr(op, copy, ATTR_evict);
+    op_keep_attr(op, copy, ATTR_prefetch_size);
 }
 
 static void copy_vectors(Lower *lower, const Op *op, Memory *memory, Value *mask)

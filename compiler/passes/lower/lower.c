@@ -395,6 +395,7 @@ static void lower_op(Lower *lower, Op *op)
 {
     lower->at.span = op->span;
     lower->spare = op_int(op, ATTR_spare, 0);
+    lower->prefetch_size = (int)op_int(op, ATTR_prefetch_size, 0);
     lower->any = op_int(op, ATTR_any, 0);
     watch_parts(lower, op);
     if (rules[op->code])

@@ -31,6 +31,7 @@ typedef struct Lower {
     Builder at;        /* where ops go */
     ThreadGroup group; /* the threads that run what is lowered now */
     bool spare;        /* what is lowered reads what nobody need have written (ATTR_spare) */
+    int prefetch_size; /* bytes of a cache line that come to L2 by what it reads; 0: as it is */
     bool any;          /* it writes where others may write, too (ATTR_any) */
     CoarsenedLoop iterations;
     Map scalars;    /* old Value -> new Value */
