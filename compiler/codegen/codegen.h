@@ -39,6 +39,7 @@ typedef enum ImageKind { IMAGE_CUBIN, IMAGE_PTX, IMAGE_EMULATOR } ImageKind;
 typedef struct ImageEntry { /* one launch of the kernel */
     Name name; /* symbol in the image; of an emulator image, the ramp function in the host module */
     int warps;
+    int expected;    /* blocks of a multiprocessor that it was planned for; 0: any number */
     int persistent;  /* each block does the work of several of the grid */
     int64_t grid;    /* blocks; 0: it is not known how many before the launch */
     int cluster[3];  /* extents in blocks */

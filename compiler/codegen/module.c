@@ -176,6 +176,7 @@ int entry_blocks(const ImageEntry *entry)
 void entry_set_launch_kind(ImageEntry *entry, const Op *launch)
 {
     entry->grid = launch_blocks(launch);
+    entry->expected = (int)op_int(launch, ATTR_expected_blocks, 0);
     const Attr *cluster = op_attr(launch, ATTR_cluster);
     const Attr *merged = op_attr(launch, ATTR_merged);
     for (int i = 0; i < 2; i++) entry->merged[i] = merged ? (int)merged->integers[i] : 0;

@@ -183,6 +183,8 @@ static CacheKey cubin_key(Codegen *codegen, const char *const *arguments, const 
     for (; *arguments != NULL; arguments++)
         buf_bytes(&made_from, *arguments, strlen(*arguments) + 1);
     buf_printf(&made_from, "%d %d", COST_RETRY_THREADS, COST_RETRY_PERCENT);
+    for (int i = 0; i < image->entry_count; i++)
+        buf_printf(&made_from, " %d", image->entries[i].expected);
     buf_bytes(&made_from, image->ptx, image->size);
     CacheKey key = cache_key(made_from.data, made_from.length);
     buf_free(&made_from);
@@ -302,30 +304,54 @@ static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const 
  * ptxas takes what registers it likes. Where few threads are on a multiprocessor for that, and not
  * many fewer registers would let another block on, it is asked for that again. Products keep
  * theirs: what they have in registers is what they are fast by. So do warpgroups that take them
- * from each other: there would not be enough. */
+ * from each other: there would not be enough. Where loops were planned for so many blocks that
+ * cover for each other, it is asked for as many first of all. */
 
 static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 
-/* So many blocks, for which the registers would be enough, where there are up to so many threads;
- * 0: as it is. */
-static int blocks_to_try(const Codegen *codegen, const Image *image, int most_threads)
+static int register_units(const Target *target, int registers)
+{
+    return (registers + target->register_unit - 1) / target->register_unit * target->register_unit;
+}
+
+/* Whether ptxas may be asked for so many blocks instead, and they would come and have room. */
+static bool may_ask_for(const Codegen *codegen, const Image *image, int blocks)
 {
     const ImageEntry *entry = image->entries;
-    const int threads = WARP_SIZE * (entry->warps > 0 ? entry->warps : 1);
+    const Target *target = image->target;
     if (codegen->options.optimise == 0 || image->asked_once || image->entry_count != 1 ||
         entry->registers == 0 || entry->spill_bytes > 0 || entry->persistent ||
         entry_blocks(entry) > 1 || entry->cooperative || image->in_order ||
-        strstr(image->ptx, "mma") != NULL || strstr(image->ptx, "setmaxnreg") != NULL)
-        return 0;
+        strstr(image->ptx, "setmaxnreg") != NULL)
+        return false;
+    return (entry->grid == 0 || entry->grid > (int64_t)(blocks - 1) * target->sm_count) &&
+           blocks * entry->warps * WARP_SIZE <= target->threads_per_sm &&
+           blocks * (entry->shared_bytes + target->shared_reserved) <= target->shared_bytes;
+}
+
+/* Blocks of a multiprocessor by the registers that ptxas took. */
+static int blocks_by_registers(const Image *image)
+{
+    const ImageEntry *entry = image->entries;
     const Target *target = image->target;
-    const int unit = target->register_unit, taken = (entry->registers + unit - 1) / unit * unit,
-              more = target->registers / (taken * threads) + 1,
+    return target->registers /
+           (register_units(target, entry->registers) * entry->warps * WARP_SIZE);
+}
+
+/* One more, for which the registers would be enough, where there are up to so many threads; 0: as
+ * it is. */
+static int blocks_to_try(const Codegen *codegen, const Image *image, int most_threads)
+{
+    const ImageEntry *entry = image->entries;
+    const Target *target = image->target;
+    if (entry->registers == 0 || strstr(image->ptx, "mma") != NULL) return 0;
+    const int threads = WARP_SIZE * entry->warps, more = blocks_by_registers(image) + 1,
+              unit = target->register_unit,
               left = target->registers / (more * threads) / unit * unit;
-    const bool comes = entry->grid == 0 || entry->grid > (int64_t)(more - 1) * target->sm_count;
-    const bool room =
-        comes && more * threads <= target->threads_per_sm && (more - 1) * threads <= most_threads &&
-        more * (entry->shared_bytes + target->shared_reserved) <= target->shared_bytes;
-    return room && left * 100 >= taken * COST_RETRY_PERCENT ? more : 0;
+    return may_ask_for(codegen, image, more) && (more - 1) * threads <= most_threads &&
+                   left * 100 >= register_units(target, entry->registers) * COST_RETRY_PERCENT
+               ? more
+               : 0;
 }
 
 static char *with_blocks(Arena *arena, const char *ptx, int blocks)
@@ -345,9 +371,26 @@ static const char *try_again(Codegen *codegen, PtxasJob *job, Image *image, cons
     const Image old = *image;
     const ImageEntry old_entry = *image->entries;
     const char *fault, *better = end_job(codegen, job, image, &fault);
-    if (better != NULL && image->entries->spill_bytes < limit) return better;
+    if (better != NULL && image->entries->spill_bytes < limit &&
+        (image->entries->serialised == 0 || old_entry.serialised != 0))
+        return better;
     *image = old;
     *image->entries = old_entry;
+    return report;
+}
+
+/* As many as were expected, or the most that nothing spills for. */
+static const char *try_expected_blocks(Codegen *codegen, PtxasJob *job, Image *image,
+                                       const char *report)
+{
+    const ImageEntry *entry = image->entries;
+    for (int blocks = entry->expected; blocks > 1; blocks--) {
+        if (!may_ask_for(codegen, image, blocks)) continue;
+        if (blocks_by_registers(image) >= blocks) break;
+        char *ptx = with_blocks(codegen->session->arena, image->ptx, blocks);
+        const char *better = ptx != NULL ? try_again(codegen, job, image, ptx, 1, report) : report;
+        if (better != report) return better;
+    }
     return report;
 }
 
@@ -406,6 +449,7 @@ bool ptxas_finish(Codegen *codegen, Image *image)
         return false;
     }
     report = try_other_order(codegen, job, image, report);
+    report = try_expected_blocks(codegen, job, image, report);
     report = try_more_blocks(codegen, job, image, report);
     if (codegen->options.cache != NULL) keep(codegen, &job->key, report, image);
     return true;

@@ -246,15 +246,22 @@ static int registers_with(const Prefetch *prefetch, int distance)
     return (int)(held + flying) + COST_OTHER_REGISTERS_AHEAD;
 }
 
+/* How many blocks the loop's registers would let a multiprocessor have. */
+static int blocks_with(const Prefetch *prefetch, int distance)
+{
+    return cost_blocks_per_sm(prefetch->target,
+                              launch_warps(op_enclosing(prefetch->loop, OP_launch)),
+                              registers_with(prefetch, distance), 0);
+}
+
 /* What the warps of a multiprocessor do in so many iterations takes longer than a load from L2.
  * Where it is memory that an iteration takes its time by, copies and all, there are never too many
  * loads. */
 static bool covers_loads(const Prefetch *prefetch, int distance)
 {
     const Target *target = prefetch->target;
-    const int warps = op_threads(prefetch->loop).count / WARP_SIZE,
-              all = launch_warps(op_enclosing(prefetch->loop, OP_launch));
-    const int64_t blocks = cost_blocks_per_sm(target, all, registers_with(prefetch, distance), 0),
+    const int warps = op_threads(prefetch->loop).count / WARP_SIZE;
+    const int64_t blocks = blocks_with(prefetch, distance),
                   work = prefetch->ops * warps / target->partitions;
     int64_t bytes = 0;
     region_each (op, prefetch->loop->regions[0]) {
@@ -271,11 +278,9 @@ static int64_t bytes_on_the_way(const Prefetch *prefetch, int distance)
     const Target *target = prefetch->target;
     const Op *launch = op_enclosing(prefetch->loop, OP_launch);
     const int64_t grid = launch_blocks(launch),
-                  share = grid ? (grid + target->sm_count - 1) / target->sm_count : INT64_MAX,
-                  resident = cost_blocks_per_sm(target, launch_warps(launch),
-                                                registers_with(prefetch, distance), 0);
-    return lesser_of(share, resident) * op_threads(prefetch->loop).count * prefetch->bytes *
-           distance;
+                  share = grid ? (grid + target->sm_count - 1) / target->sm_count : INT64_MAX;
+    return lesser_of(share, blocks_with(prefetch, distance)) * op_threads(prefetch->loop).count *
+           prefetch->bytes * distance;
 }
 
 /* Half as many iterations take memory some times its latency, which is that of an idle one; or the
@@ -309,6 +314,15 @@ static int choose_distance(const Prefetch *prefetch, const char **limit)
         *limit = fault;
     }
     return distance;
+}
+
+/* The launch has as many as each of its loops. */
+static void expect_blocks(const Prefetch *prefetch)
+{
+    Op *launch = op_enclosing(prefetch->loop, OP_launch);
+    const int64_t blocks = blocks_with(prefetch, prefetch->distance);
+    op_set_int(launch, ATTR_expected_blocks,
+               lesser_of(op_int(launch, ATTR_expected_blocks, blocks), blocks));
 }
 
 static Value *copy_load(Builder *builder, const Op *load, const Region *body, Map *map)
@@ -540,6 +554,7 @@ static void pipeline_loop(Op *op, void *context)
                   "a loop whose loads are made %d iterations ahead, in %lld bytes of a thread's "
                   "registers%s",
                   prefetch.distance, (long long)(prefetch.distance * prefetch.bytes), limit);
+    expect_blocks(&prefetch);
     drop_choices(&prefetch);
     carry_loads(&prefetch);
     load_next(&prefetch);

@@ -434,8 +434,9 @@ static void set_launch(const Pipeline *pipeline, Op *launch)
     op_set_int(launch, ATTR_warps, (threads + WARP_SIZE - 1) / WARP_SIZE);
     if (pipeline->persistent) op_set_int(launch, ATTR_persistent, 1);
     if (pipeline->cluster) op_set_ints(launch, ATTR_cluster, 3, (int64_t[]){2, 1, 1});
-    if (pipeline->sets_maxnreg && pipeline->blocks > 1)
-        op_set_int(launch, ATTR_min_blocks, pipeline->blocks);
+    if (pipeline->blocks > 1)
+        op_set_int(launch, pipeline->sets_maxnreg ? ATTR_min_blocks : ATTR_expected_blocks,
+                   pipeline->blocks);
 }
 
 void warp_specialize(Pipeline *pipeline, Plan *plan)
