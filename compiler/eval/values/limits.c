@@ -13,11 +13,11 @@ static uint64_t most_calls(const Eval *eval)
     return eval->options.max_calls ? eval->options.max_calls : CALLS_LIMIT;
 }
 
-/* What a run has computed with stays until it ends. */
+/* What a run has computed with stays until it ends, and is there when it compiles a kernel. */
 static size_t most_memory(const Eval *eval)
 {
     if (eval->options.max_memory) return eval->options.max_memory;
-    return is_unlimited(eval) ? RUN_MEMORY_LIMIT : MEMORY_LIMIT;
+    return eval->host != NULL ? RUN_MEMORY_LIMIT : MEMORY_LIMIT;
 }
 
 void eval_begin_work(Eval *eval)

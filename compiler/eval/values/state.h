@@ -299,7 +299,7 @@ enum {
 enum { WORK_OF_CALL = 200 /* with all that it does, on average */ };
 enum { TEXT_LIMIT = 1 << 28, ITEM_LIMIT = 1 << 20 };
 #define MEMORY_LIMIT     ((size_t)2 << 30) /* bytes, of what is evaluated */
-#define RUN_MEMORY_LIMIT ((size_t)4 << 30) /* and of what a run's own statements make */
+#define RUN_MEMORY_LIMIT ((size_t)4 << 30) /* and of a run, its kernels included */
 
 /* Reports DIAG_<name> at a place with its arguments, with the chain of calls; gives NULL. */
 #define FAIL(eval, name, ...)                                                                      \
