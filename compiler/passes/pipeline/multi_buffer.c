@@ -416,6 +416,7 @@ bool pass_multi_buffer(Kernel *kernel, PassContext *context)
     kernel_each_launch (op, kernel) {
         pass.launch = launch_region(op);
         launch_note_writes(&pass);
+        pass.shares_registers = region_has(pass.launch, OP_setmaxnreg);
         const StoreFaults stores = multi_buffer_note_stores(&pass);
         region_visit_inner_first(pass.launch, pipeline_loop, &pass);
         analysis_invalidate(context);

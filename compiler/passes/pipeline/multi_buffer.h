@@ -43,6 +43,7 @@ typedef struct Pass {
     Arena *arena;
     Region *launch;
     WrittenMemory written; /* by the launch */
+    bool shares_registers; /* the author says how many each of its warpgroups has */
 } Pass;
 
 /* The order in which persistent blocks take tiles of unequal length. */

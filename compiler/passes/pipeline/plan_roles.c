@@ -344,6 +344,8 @@ const char *fault_of_fill(const Pipeline *pipeline)
 const char *fault_of_warp_specialize(Pipeline *pipeline, const Op *dot)
 {
     pipeline->by_tma = are_by_tma(pipeline);
+    if (pipeline->pass->shares_registers)
+        return "the author divides the registers among the warpgroups that there are";
     if (!dot && !pipeline->by_tma) return "not all copies are TMA loads";
     const char *fault = fault_of_place(pipeline, true);
     if (fault) return fault;
