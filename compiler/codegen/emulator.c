@@ -4,7 +4,9 @@
  * thousand blocks takes it minutes, and what lives across a suspension is known here.) */
 #include "codegen/emulator.h"
 #include "ir/group.h"
+#include "ir/op_vec.h"
 #include "codegen/quirks.h"
+#include "target/cost.h"
 
 #include <string.h>
 
@@ -268,6 +270,27 @@ void emulator_launch_wait(Gen *gen, LLVMValueRef next)
     (void)gen, (void)next;
 }
 
+/* An emulated thread has as many as it takes: what it may have on a GPU is counted. */
+void emulator_setmaxnreg(Gen *gen, const Op *op)
+{
+    const bool more = strcmp(op_attr(op, ATTR_mode)->text, "inc") == 0;
+    emu_in(gen, 0, gen_i32(gen, op_int(op, ATTR_count, 0)));
+    emu_cooperate(gen, TILE_EMU_REGISTERS, more ? TILE_EMU_REGISTERS_INC : TILE_EMU_REGISTERS_DEC);
+}
+
+/* Of a thread as its block begins: as many as the launch leaves it, but no more than it is to have
+ * at most, as ptxas has it; 0: nothing depends on it. */
+static int first_registers(const Gen *gen, const Op *launch)
+{
+    const OpVec shares = region_list_those(gen->arena, launch->regions[0], OP_setmaxnreg);
+    const int unit = gen->target->register_unit,
+              left = cost_registers_per_thread(gen->target, launch_warps(launch),
+                                               (int)op_int(launch, ATTR_min_blocks, 1));
+    int64_t most = 0;
+    vec_each (share, &shares) most = larger_of(most, op_int(*share, ATTR_count, 0));
+    return (int)lesser_of(most, (left + unit - 1) / unit * unit);
+}
+
 /* ---- where the thread is ---- */
 
 LLVMValueRef emulator_shared(Gen *gen, int64_t offset)
@@ -361,6 +384,7 @@ const Machine emulator_machine = {
     .warp_sync = emulator_warp_sync,
     .shuffle = emulator_shuffle,
     .redux = emulator_redux,
+    .setmaxnreg = emulator_setmaxnreg,
     .elect = gen_is_first_lane,
     .vote = emulator_vote,
     .texture = emulator_texture,
@@ -487,6 +511,7 @@ static void ramp_emit(Codegen *codegen, Kernel *kernel, LLVMModuleRef module, co
         .name = ramp_name(codegen, kernel, out->entry_count),
         .warps = launch_warps(launch),
         .shared_bytes = (int)op_int(launch, ATTR_bytes, 0),
+        .registers = first_registers(&gen, launch),
     };
     entry_set_launch_kind(entry, launch);
     out->entry_count++;

@@ -457,8 +457,7 @@ void emit_wgmma_in_flight(Gen *gen, const Op *op)
     }
 }
 
-/* An emulated thread has as many as it takes. */
 void emit_setmaxnreg(Gen *gen, const Op *op)
 {
-    if (gen->machine->setmaxnreg != NULL) gen->machine->setmaxnreg(gen, op);
+    MACHINE(gen, op, setmaxnreg)(gen, op);
 }

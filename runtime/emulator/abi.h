@@ -36,6 +36,7 @@ typedef enum tile_emu_op {
     TILE_EMU_GRID_SYNC,      /* warp: all threads of the launch wait for each other */
     TILE_EMU_STMATRIX,       /* warp: in = as for ldmatrix, then count words */
     TILE_EMU_REDUX,          /* warp: in = value; mode (tile_emu_redux) -> out = of all lanes */
+    TILE_EMU_REGISTERS,      /* warp: setmaxnreg; in = count; mode (tile_emu_registers) */
 } tile_emu_op;
 
 /* .relaxed; and that behind a fence, which has told of mbarriers that were made */
@@ -58,6 +59,11 @@ typedef enum tile_emu_redux {
     TILE_EMU_REDUX_UMIN,
     TILE_EMU_REDUX_UMAX
 } tile_emu_redux;
+
+typedef enum tile_emu_registers {
+    TILE_EMU_REGISTERS_DEC,
+    TILE_EMU_REGISTERS_INC
+} tile_emu_registers;
 
 /* the quick instructions: ex2.approx.ftz.f32 and so on, tanh.approx.f32 */
 typedef enum tile_emu_function {
@@ -263,6 +269,7 @@ typedef enum tile_emu_role {
     TILE_EMU_COMPLETES, /* what its thread has begun before it is done behind it */
     TILE_EMU_SHOWS,     /* another proxy sees what was written before it */
     TILE_EMU_CONFINES,  /* a predicate: some threads do not what others do */
+    TILE_EMU_GIVES,     /* others get the registers that its threads give away */
 } tile_emu_role;
 
 /* Nonzero if the op of this number is left out, or `holds` is nonzero; if it is not, the thread has

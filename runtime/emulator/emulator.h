@@ -5,6 +5,7 @@
  *   cluster.c     blocks that run together: their barriers, each other's shared memory
  *   cycle.c       blocks that go round for ever               stuck.c   what is said of them
  *   machine.c     the warp's cooperative operations; mma.c, wgmma.c  the matrix unit
+ *   registers.c   what warps give each other by setmaxnreg
  *   statistics.c  counts by source place                      fault.c  the list of faults
  *   fault_injection.c    ops that a launch does without
  *
@@ -33,6 +34,7 @@
 enum {
     LANES = 32,
     MAX_WARPS = 32,
+    WARPS_OF_GROUP = 4,
     BARRIERS = 16,
     RED_ZONE = 1024,
     SCRATCH_BYTES = 64,
@@ -94,9 +96,24 @@ typedef enum WarpState {
     WARP_AT_BARRIER,
     WARP_AT_CLUSTER,
     WARP_AT_GRID,
+    WARP_AT_REGISTERS,
     WARP_ENDED,
     WARP_DIVERGED
 } WarpState;
+
+/* registers.c: of a warp, and of a warpgroup: the last setmaxnreg that one of its warps came to. */
+typedef struct WarpRegisters {
+    uint32_t count; /* a thread */
+    uint32_t comes; /* how many setmaxnreg it has come to */
+} WarpRegisters;
+typedef struct GroupRegisters {
+    uint32_t comes, count, site;
+} GroupRegisters;
+typedef struct RegisterPool {
+    uint32_t free; /* that no warp has */
+    WarpRegisters warps[MAX_WARPS];
+    GroupRegisters groups[MAX_WARPS / WARPS_OF_GROUP];
+} RegisterPool;
 
 /* Blocks that see each other's shared memory and have a barrier of their own. */
 typedef struct Cluster {
@@ -152,6 +169,7 @@ struct Block {
     WarpState states[MAX_WARPS];
     uint32_t arrivals[MAX_WARPS], waits[MAX_WARPS]; /* at the cluster's barrier, by warps */
     uint32_t at_barrier, yields;                    /* warps, in this round */
+    RegisterPool pool;
     bool ended;
     Thread *threads;
     uint32_t thread_count, warp_count;
@@ -192,6 +210,7 @@ typedef enum FaultKind {
     FAULT_DIVERGENCE,
     FAULT_BARRIER,
     FAULT_DEADLOCK,
+    FAULT_REGISTERS,
     FAULT_ASSERTION
 } FaultKind;
 
@@ -318,6 +337,18 @@ void tile_emu_execute(Block *block, Thread *lanes);
 MatrixFunction *tile_emu_choose_matrix(void);
 /* The same without the processor's wide instructions. */
 MatrixFunction tile_emu_matrix_portable;
+
+/* ---- registers.c ---- */
+
+void tile_emu_begin_registers(Block *block);
+/* All lanes of a warp have come to a setmaxnreg. False: it waits for registers. */
+bool tile_emu_set_registers(Block *block, const Thread *lanes);
+/* Lets those go on for which there are enough now. */
+void tile_emu_release_registers(Block *block);
+/* A block has ended: whether all warps have come to what others of their warpgroup came to. */
+void tile_emu_check_registers(const Block *block);
+/* A warp waits for them for ever. */
+void tile_emu_report_registers(const Block *block, uint32_t warp);
 
 /* ---- map.c: 64-bit keys, not 0, to 64-bit values ---- */
 

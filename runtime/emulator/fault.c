@@ -14,7 +14,7 @@ static const char *const KIND_NAMES[] = {
     [FAULT_UNFENCED_WRITE] = "unfenced write", [FAULT_UNFENCED_READ] = "unfenced read",
     [FAULT_READING] = "unfinished read",       [FAULT_DIVERGENCE] = "divergence",
     [FAULT_BARRIER] = "barrier divergence",    [FAULT_DEADLOCK] = "deadlock",
-    [FAULT_ASSERTION] = "assertion",
+    [FAULT_REGISTERS] = "registers",           [FAULT_ASSERTION] = "assertion",
 };
 
 const char *tile_emu_place(const Launch *launch, uint32_t site, char out[PLACE_TEXT])

@@ -237,6 +237,7 @@ TILE_API int tile_emulator_evidence(const char **text)
         [TILE_EMU_COMPLETES] = "nothing is in flight",
         [TILE_EMU_SHOWS] = "nothing that it shows is used",
         [TILE_EMU_CONFINES] = "what others do as well matters to nobody",
+        [TILE_EMU_GIVES] = "others have registers enough",
     };
     *text = the.finding == FOUND_NOTHING ? NOTHING[the.role] : the.text;
     return (int)the.finding;

@@ -146,7 +146,10 @@ static WarpState run_warp(Block *block, Thread *lanes)
         if (lanes->abi.op == TILE_EMU_BARRIER) return WARP_AT_BARRIER;
         if (lanes->abi.op == TILE_EMU_CLUSTER_WAIT) return WARP_AT_CLUSTER;
         if (lanes->abi.op == TILE_EMU_GRID_SYNC) return WARP_AT_GRID;
-        tile_emu_execute(block, lanes);
+        if (lanes->abi.op != TILE_EMU_REGISTERS)
+            tile_emu_execute(block, lanes);
+        else if (!tile_emu_set_registers(block, lanes))
+            return WARP_AT_REGISTERS;
         release_lanes(lanes);
     }
     return WARP_YIELDS;
@@ -211,6 +214,7 @@ static void begin_block(Block *block, uint64_t number)
     block->free_readings = NULL;
     block->first_arrival = block->last_arrival = block->free_arrivals = NULL;
     block->first_making = NULL;
+    tile_emu_begin_registers(block);
     if (launch->checker) tile_emu_check_begin_block(block);
     if (!start_threads(block)) launch->no_memory = launch->stopped = true;
 }
@@ -275,6 +279,7 @@ static bool run_warps(Block *block)
 
 static void end_block(Block *block)
 {
+    tile_emu_check_registers(block);
     if (block->first_box || block->stores) tile_emu_check_boxes(block);
     if (block->first_read) tile_emu_write_boxes(block);
     if (block->watch) tile_emu_check_end_block(block);
@@ -291,6 +296,7 @@ static bool run_round(Team *team)
         if (!run_warps(block)) return false;
         if (block->ended) end_block(block);
         if (block->at_barrier) release_barriers(block);
+        tile_emu_release_registers(block);
     }
     tile_emu_release_clusters(team);
     tile_emu_release_grid(team);

@@ -20,6 +20,7 @@ static const char *operation_text(uint32_t op)
         [TILE_EMU_CLUSTER_ARRIVE] = "the arrival at the cluster's barrier",
         [TILE_EMU_CLUSTER_WAIT] = "the cluster's barrier",
         [TILE_EMU_GRID_SYNC] = "the barrier of the launch's blocks",
+        [TILE_EMU_REGISTERS] = "setmaxnreg",
     };
     return op < sizeof NAMES / sizeof *NAMES ? NAMES[op] : "an unknown operation";
 }
@@ -264,6 +265,11 @@ static bool is_at_others(WarpState state)
     return state == WARP_AT_CLUSTER || state == WARP_AT_GRID;
 }
 
+static bool lacks_registers(WarpState state)
+{
+    return state == WARP_AT_REGISTERS;
+}
+
 static const Block *find_warp(const Team *team, Tells *tells, uint32_t *warp)
 {
     for (uint32_t i = 0; i < team->count; i++)
@@ -275,8 +281,10 @@ static const Block *find_warp(const Team *team, Tells *tells, uint32_t *warp)
 void tile_emu_report_stuck(const Team *team, bool cycles)
 {
     uint32_t warp;
-    const Block *block = find_warp(team, spins, &warp);
-    if (block && find_thread(block, THREAD_READY)) {
+    const Block *block = find_warp(team, lacks_registers, &warp);
+    if (block) {
+        tile_emu_report_registers(block, warp);
+    } else if ((block = find_warp(team, spins, &warp)) && find_thread(block, THREAD_READY)) {
         report_deadlock(block);
     } else if (cycles) {
         for (block = team->blocks; !find_thread(block, THREAD_WAITING);) block++;

@@ -31,6 +31,8 @@ CLASSES = [
     (r"what others do as well matters to nobody", 0,
      "No access that is made without the condition is to a byte that another thread accesses, one of them writing; and though any bits are read and "
      "written by it, in memory all ends as before."),
+    (r"others have registers enough", 0,
+     "The warpgroups that take more by setmaxnreg have enough of what the block begins with."),
     (r"it holds in every call", 0,
      "The condition is made of constants and of where its thread is, and so are those that it is reached under. So one launch shows all its values: it "
      "is always true."),

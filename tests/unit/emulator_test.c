@@ -783,6 +783,82 @@ static void test_group_barrier(void **state)
     assert_fault(launch(meet, 4, 512, 1, &across), "kernel.tile:3:5: race: thread");
 }
 
+/* ---- registers ---- */
+
+/* Warps from 8 on come to setmaxnreg.dec (site 1), the others to setmaxnreg.inc (site 2), the odd
+ * one in another way. */
+typedef struct Shares {
+    uint32_t first, dec, inc;
+    enum { NOT_ODD, ODD_ENDS, ODD_TWICE, ODD_COUNT } odd; /* warp 11 */
+} Shares;
+
+KERNEL(share)
+{
+    const Shares *test = pointer_of(c);
+    const uint32_t warp = c->t->index / 32, odd = warp == 11 ? test->odd : NOT_ODD;
+    BEGIN
+    c->t->mode = warp < 8 ? TILE_EMU_REGISTERS_INC : TILE_EMU_REGISTERS_DEC;
+    c->t->in[0] = (warp < 8 ? test->inc : test->dec) - 8 * (odd == ODD_COUNT);
+    if (odd != ODD_ENDS) SUSPEND(TILE_EMU_REGISTERS, warp < 8 ? 2 : 1);
+    if (odd == ODD_TWICE || (test->odd == ODD_TWICE && warp > 8)) SUSPEND(TILE_EMU_REGISTERS, 3);
+    SUSPEND(TILE_EMU_WARP_SYNC, 4);
+    END
+}
+
+static tile_status launch_shares(Shares test, uint32_t warps)
+{
+    const Shares *pointer = &test;
+    const void *parameters[] = {&pointer};
+    Ramp *ramp = share;
+    tile_entry entry = {.name = "kernel", .warps = warps, .registers = test.first};
+    memcpy(&entry.emulated, &ramp, sizeof ramp);
+    tile_image image = {.target = "emulator", .sites = sites, .site_count = SITES};
+    return tile_emulator_run(&image, &entry, &(tile_grid){3, 1, 1}, parameters);
+}
+
+static void test_registers(void **state)
+{
+    (void)state;
+    for (int checked = 0; checked < 3; checked++) {
+        tile_emulator_set_checked(checked);
+        assert_fine(launch_shares((Shares){80, 24, 104, NOT_ODD}, 12));
+        assert_fine(launch_shares((Shares){168, 24, 240, NOT_ODD}, 12));
+    }
+    tile_emulator_set_checked(1);
+    assert_fault(
+        launch_shares((Shares){80, 24, 112, NOT_ODD}, 12),
+        "kernel.tile:2:5: deadlock: block (0, 0, 0): thread 224 waits for its warp to have "
+        "112 registers a thread, 1024 more in all, and 0 are free of those that the "
+        "block's 384 threads began with, 80 each; now threads 0-223 have 112, 224-255 80, "
+        "256-383 24; setmaxnreg.inc of 104 at most would not wait");
+    assert_fault(
+        launch_shares((Shares){168, 168, 240, NOT_ODD}, 12),
+        "thread 0 waits for its warp to have 240 registers a thread, 2304 more in all, and "
+        "0 are free of those that the block's 384 threads began with, 168 each; now "
+        "threads 0-383 have 168; others have to give some away by setmaxnreg.dec");
+    tile_emulator_set_checked(0);
+    assert_fault(launch_shares((Shares){80, 24, 112, NOT_ODD}, 12), "112 registers a thread");
+    tile_emulator_set_checked(1);
+    assert_fault(launch_shares((Shares){80, 88, 80, NOT_ODD}, 12),
+                 "kernel.tile:1:5: registers: warp 8 of block (0, 0, 0) has 80 registers a thread, "
+                 "fewer than the 88 of setmaxnreg.dec");
+    assert_fault(launch_shares((Shares){80, 24, 72, NOT_ODD}, 12),
+                 "warp 0 of block (0, 0, 0) has 80 registers a thread, more than the 72 of "
+                 "setmaxnreg.inc");
+    assert_fault(launch_shares((Shares){80, 24, 96, ODD_ENDS}, 12),
+                 "registers: warp 11 of block (0, 0, 0) has ended, and has not executed its "
+                 "warpgroup's setmaxnreg (kernel.tile:1:5)");
+    assert_fault(
+        launch_shares((Shares){80, 24, 104, ODD_COUNT}, 12),
+        "kernel.tile:1:5: registers: warp 11 of block (0, 0, 0) executes another setmaxnreg "
+        "than others of its warpgroup (kernel.tile:1:5)");
+    assert_fault(launch_shares((Shares){80, 24, 80, ODD_TWICE}, 12),
+                 "kernel.tile:3:5: registers: warp 9 of block (0, 0, 0) executes setmaxnreg again "
+                 "before warp 10 of its warpgroup came to the last (kernel.tile:1:5)");
+    assert_fault(launch_shares((Shares){80, 24, 80, NOT_ODD}, 9),
+                 "warp 8 of block (0, 0, 0) executes setmaxnreg, and is of no whole warpgroup");
+}
+
 /* Each thread copies a word for itself and one outside, in two groups, and reads the first after a
  * wait that leaves `distance` groups in flight (site 3); `kind` 1 reads a neighbour's at once. */
 KERNEL(copies)
@@ -2079,6 +2155,7 @@ int main(void)
         cmocka_unit_test(test_mma_special),
         cmocka_unit_test(test_mma_versions),
         cmocka_unit_test(test_group_barrier),
+        cmocka_unit_test(test_registers),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_mbarriers),
         cmocka_unit_test(test_making),

@@ -7,7 +7,14 @@
 #include <string.h>
 
 /* What an op does for others: tile_emu_role of the emulator's. */
-typedef enum Role { ROLE_MEETS, ROLE_RELEASES, ROLE_COMPLETES, ROLE_SHOWS, ROLE_CONFINES } Role;
+typedef enum Role {
+    ROLE_MEETS,
+    ROLE_RELEASES,
+    ROLE_COMPLETES,
+    ROLE_SHOWS,
+    ROLE_CONFINES,
+    ROLE_GIVES
+} Role;
 
 /* Ops that other ops are ordered by have one of these traits. */
 static const struct {
@@ -147,9 +154,16 @@ static void leave_predicate(const Maker *maker, Op *op, OperandName name)
                    build_fault(maker, &at, op, predicate, what, ROLE_CONFINES));
 }
 
+/* Who takes more waits for what others give. */
+static bool gives_registers(const Op *op)
+{
+    return op->code == OP_setmaxnreg && strcmp(op_attr(op, ATTR_mode)->text, "dec") == 0;
+}
+
 static void look(Op *op, void *context)
 {
     const Maker *maker = context;
+    if (gives_registers(op)) leave_op(maker, op, ROLE_GIVES);
     for (size_t i = 0; i < sizeof predicates / sizeof *predicates; i++)
         leave_predicate(maker, op, predicates[i]);
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
