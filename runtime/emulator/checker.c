@@ -24,7 +24,8 @@ Checker *tile_emu_checker_new(Launch *launch)
     checker->order = tile_emu_order_new(launch);
     checker->site_allocation =
         calloc((size_t)launch->site_count + 1, sizeof *checker->site_allocation);
-    if (checker->shadow && checker->order && checker->site_allocation)
+    checker->site_extents = calloc((size_t)launch->site_count + 1, sizeof *checker->site_extents);
+    if (checker->shadow && checker->order && checker->site_allocation && checker->site_extents)
         checker->statistics = tile_emu_statistics_new(launch);
     if (checker->statistics) return checker;
     tile_emu_checker_free(checker);
@@ -37,6 +38,7 @@ void tile_emu_checker_free(Checker *checker)
     tile_emu_shadow_free(checker->shadow);
     tile_emu_order_free(checker->order);
     free(checker->site_allocation);
+    free(checker->site_extents);
     free(checker);
 }
 
@@ -266,12 +268,61 @@ void tile_emu_check_end_block(Block *block)
                            visitor->block->index[2]);
 }
 
+/* ---- arguments ---- */
+
+static int64_t number_of(const Launch *launch, const tile_emu_number *number)
+{
+    int32_t narrow;
+    int64_t wide;
+    if (!number->argument) return number->value;
+    const void *given = launch->parameters[number->argument - 1];
+    if (number->bytes == sizeof wide) {
+        memcpy(&wide, given, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, given, sizeof narrow);
+    return narrow;
+}
+
+static Extent extent_of(const Launch *launch, const tile_emu_array *array)
+{
+    Extent extent = {.is_seen = true};
+    if (!array || array->rank == 0 || array->rank > TILE_EMU_RANK) return extent;
+    int64_t last = 0;
+    bool is_empty = false;
+    for (uint32_t i = 0; i < array->rank; i++) {
+        const int64_t count = number_of(launch, &array->shape[i]),
+                      stride = number_of(launch, &array->strides[i]);
+        if (count < 0 || stride < 0) return extent;
+        is_empty |= count == 0;
+        last += (count - 1) * stride;
+    }
+    const void *base;
+    memcpy(&base, launch->parameters[array->argument], sizeof base);
+    extent.begin = (uintptr_t)base;
+    extent.end = extent.begin;
+    if (!is_empty) extent.end += (uintptr_t)((last + 1) * array->element_bits + 7) / 8;
+    return extent;
+}
+
+/* An argument may be a part of an allocation. */
+static bool is_in_argument(const Checker *checker, const Request *request)
+{
+    const Launch *launch = request->block->launch;
+    if (request->site >= launch->site_count) return true;
+    Extent *extent = &checker->site_extents[request->site];
+    if (!extent->is_seen) *extent = extent_of(launch, launch->sites[request->site].array);
+    return !extent->end ||
+           (request->address >= extent->begin && request->address + request->bytes <= extent->end);
+}
+
 static bool is_in_bounds(Checker *checker, Request *request)
 {
     if (request->space == TILE_EMU_SHARED)
         return is_in_shared(request) && (request->home == request->block || check_visit(request));
     request->allocation = find_allocation(checker, request);
-    return request->allocation || may_be_foreign(checker, request);
+    return is_in_argument(checker, request) &&
+           (request->allocation || may_be_foreign(checker, request));
 }
 
 /* ---- faults ---- */
@@ -332,20 +383,6 @@ const char *tile_emu_verb(uint32_t kind)
 }
 
 /* ---- elements of arguments, by their names ---- */
-
-static int64_t number_of(const Launch *launch, const tile_emu_number *number)
-{
-    int32_t narrow;
-    int64_t wide;
-    if (!number->argument) return number->value;
-    const void *given = launch->parameters[number->argument - 1];
-    if (number->bytes == sizeof wide) {
-        memcpy(&wide, given, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, given, sizeof narrow);
-    return narrow;
-}
 
 static int64_t floor_quotient(int64_t a, int64_t b)
 {

@@ -218,12 +218,19 @@ typedef struct Doubtful {
     uint8_t bytes[MOST_COMPARED]; /* before it */
 } Doubtful;
 
+/* An argument's memory, from its first byte to behind its last one. */
+typedef struct Extent {
+    uintptr_t begin, end; /* no end: not known */
+    bool is_seen;
+} Extent;
+
 struct Checker {
     Doubtful doubtful;
     Shadow *shadow; /* of global memory */
     Order *order;
     Statistics *statistics;
     const tile_allocation **site_allocation; /* by site: where it went last */
+    Extent *site_extents;                    /* by site: of the argument that it accesses */
     const tile_allocation *allocations[64];  /* some that were met */
     uint32_t allocation_count;
     bool arguments_known;
