@@ -19,6 +19,7 @@ typedef struct EmulatorFunction {
     LLVMValueRef resumption; /* the switch that each resumption begins with */
     LLVMBasicBlockRef suspended;
     int states; /* of the switch */
+    int accesses; /* of memory, so far */
     Sites *sites;
 } EmulatorFunction;
 

@@ -58,6 +58,14 @@ static LLVMValueRef kind_of(Gen *gen, const Op *op, tile_emu_kind kind)
     return LLVMBuildOr(gen->builder, mask, gen_i32(gen, kind), "");
 }
 
+/* Of all accesses at one place in the source, one lane may do some and the next one others. */
+static LLVMValueRef number_of_access(Gen *gen)
+{
+    enum { MOST = 1 << (32 - TILE_EMU_ACCESS_BITS) };
+    const uint32_t number = (uint32_t)(gen->emulator->accesses++ % MOST);
+    return gen_i32(gen, (int32_t)(number << TILE_EMU_ACCESS_BITS));
+}
+
 /* The address to use for an access of at most 16 bytes. */
 static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer, int bytes,
                                     tile_emu_kind kind)
@@ -69,7 +77,7 @@ static LLVMValueRef checked_address(Gen *gen, const Op *op, LLVMValueRef pointer
         gen->emulator->thread,
         pointer,
         gen_i32(gen, bytes),
-        kind_of(gen, op, kind),
+        LLVMBuildOr(gen->builder, kind_of(gen, op, kind), number_of_access(gen), ""),
         gen_i32(gen, is_shared ? TILE_EMU_SHARED : TILE_EMU_GLOBAL),
         gen_i32(gen, emu_site(gen, op)),
     };

@@ -101,7 +101,8 @@ typedef enum tile_emu_wgmma {
 
 typedef enum tile_emu_space { TILE_EMU_GLOBAL, TILE_EMU_SHARED } tile_emu_space;
 /* The bits from TILE_EMU_KIND_BITS on say, of an access to a part of a byte, which part; of an
- * atomic, what it orders: tile_emu_order, and from TILE_EMU_SCOPE_BITS on tile_emu_scope. */
+ * atomic, what it orders: tile_emu_order, and from TILE_EMU_SCOPE_BITS on tile_emu_scope; those from
+ * TILE_EMU_ACCESS_BITS on which of the code's accesses it is, as there are many at one site. */
 typedef enum tile_emu_kind {
     TILE_EMU_READ,
     TILE_EMU_WRITE,
@@ -109,7 +110,8 @@ typedef enum tile_emu_kind {
     TILE_EMU_SPARE_READ, /* of what nobody need have written */
     TILE_EMU_ANY_WRITE, /* of which those of other threads at the same place in the source may be */
     TILE_EMU_KIND_BITS = 8,
-    TILE_EMU_SCOPE_BITS = 10
+    TILE_EMU_SCOPE_BITS = 10,
+    TILE_EMU_ACCESS_BITS = 16
 } tile_emu_kind;
 
 /* As in the PTX manual's memory consistency model; both is .acq_rel, none .relaxed. */

@@ -600,8 +600,7 @@ void *tile_emu_move(Request *request)
     const uint32_t operation =
         request->kind +
         (request->space == TILE_EMU_SHARED ? TILE_EMULATOR_SHARED_READ : TILE_EMULATOR_GLOBAL_READ);
-    tile_emu_note_access(block->launch->checker->statistics, request->site, operation,
-                         request->thread->lane, request->address, request->bytes);
+    tile_emu_note_access(block->launch->checker->statistics, operation, request);
     return (void *)request->address;
 }
 
@@ -615,7 +614,8 @@ TILE_API void *tile_emu_access(tile_emu_thread *thread, void *address, uint32_t 
                        .bytes = bytes,
                        .kind = kind & ((1u << TILE_EMU_KIND_BITS) - 1),
                        .space = space,
-                       .site = site};
+                       .site = site,
+                       .access = (uint16_t)(kind >> TILE_EMU_ACCESS_BITS)};
     if (request.kind == TILE_EMU_SPARE_READ) {
         request.kind = TILE_EMU_READ;
         request.spare = true;

@@ -93,6 +93,7 @@ struct Request {
     Block *home;  /* shared: in whose memory it is; found by the checker */
     uintptr_t address;
     uint32_t bytes, kind, space, site;
+    uint16_t access; /* which of the code's */
     Proxy proxy;
     uint8_t order;                     /* of an atomic: tile_emu_order */
     uint8_t scope;                     /* and tile_emu_scope */
@@ -205,6 +206,11 @@ void tile_emu_execute_wgmma(Block *block, Thread *lanes);
 /* Whose access it is; NULL: its block has ended. */
 const Thread *tile_emu_thread_of(const Access *access, const Team *team);
 bool tile_emu_global_is_shown(const Thread *reader, const Access *before);
+
+/* ---- statistics.c ---- */
+
+/* One lane's access, to be put together with those of the other lanes. */
+void tile_emu_note_access(Statistics *statistics, uint32_t operation, const Request *request);
 
 /* ---- checker.c ---- */
 

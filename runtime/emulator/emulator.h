@@ -367,9 +367,6 @@ typedef struct Statistics Statistics;
 Statistics *tile_emu_statistics_new(const Launch *launch);
 /* Makes the counts those of the last launch, and frees. */
 void tile_emu_statistics_publish(Statistics *statistics, const Launch *launch);
-/* One lane's access, to be put together with those of the other lanes. */
-void tile_emu_note_access(Statistics *statistics, uint32_t site, uint32_t operation, uint32_t lane,
-                          uintptr_t address, uint32_t bytes);
 /* All lanes of a warp have run to their next suspension: counts what they noted. */
 void tile_emu_note_round(Statistics *statistics);
 void tile_emu_note_operation(Statistics *statistics, uint32_t site, uint32_t operation,

@@ -1,7 +1,8 @@
 /* statistics.c: what the operations at each place cost. An access of one lane meets those of the
- * other lanes of its warp by number: the n-th that each makes at the same place since the warp last
- * stood still. Shared memory: 32 banks of 4 bytes, accesses of 8 and 16 bytes in two and four
- * phases (CUDA C++ Programming Guide, "Shared Memory"). Global memory: sectors of 32 bytes.
+ * other lanes of its warp by number: the n-th time that each does the same access of the code since
+ * the warp last stood still; in a loop in which they part, that may be in different iterations.
+ * Shared memory: 32 banks of 4 bytes, accesses of 8 and 16 bytes in two and four phases (CUDA C++
+ * Programming Guide, "Shared Memory"). Global memory: sectors of 32 bytes.
  *
  * Two things are global here since they are the process's by their interface: whether launches are
  * checked, and the counts of the last one. */
@@ -19,12 +20,12 @@ typedef struct Counter {
     uint64_t executions, transactions, ideal;
     uint32_t round;                /* the warp's turn that the groups below belong to */
     uint32_t first, last, current; /* groups: of the turn, of the lane that speaks */
-    uint32_t lane;
+    uint32_t lane, maker;          /* the one that speaks; the first one of the turn */
 } Counter;
 
 /* The accesses that the lanes of a warp make together. */
 typedef struct Group {
-    uint32_t counter, next, mask, bytes;
+    uint32_t counter, next, mask, bytes, access;
     uintptr_t address[LANES];
 } Group;
 
@@ -159,15 +160,14 @@ void tile_emu_note_operation(Statistics *statistics, uint32_t site, uint32_t ope
 
 /* A new group at the counter's end; NO_GROUP where a thread has run on for so long that the rest of
  * its turn is not counted. */
-static uint32_t add_group(Statistics *statistics, Counter *counter, uint32_t bytes)
+static uint32_t add_group(Statistics *statistics, Counter *counter, const Request *request)
 {
     if (statistics->group_count == MAX_GROUPS) return NO_GROUP;
     uint32_t index = statistics->group_count++;
-    Group *group = &statistics->groups[index];
-    group->counter = (uint32_t)(counter - statistics->counters);
-    group->next = NO_GROUP;
-    group->mask = 0;
-    group->bytes = bytes;
+    statistics->groups[index] = (Group){.counter = (uint32_t)(counter - statistics->counters),
+                                        .next = NO_GROUP,
+                                        .bytes = request->bytes,
+                                        .access = request->access};
     if (counter->first == NO_GROUP)
         counter->first = index;
     else
@@ -176,25 +176,39 @@ static uint32_t add_group(Statistics *statistics, Counter *counter, uint32_t byt
     return index;
 }
 
-void tile_emu_note_access(Statistics *statistics, uint32_t site, uint32_t operation, uint32_t lane,
-                          uintptr_t address, uint32_t bytes)
+/* The first from `index` on that the lane is to be in; NO_GROUP: none. */
+static uint32_t find_group(const Statistics *statistics, uint32_t index, const Request *request)
 {
-    Counter *counter = counter_of(statistics, site, operation);
+    for (; index != NO_GROUP; index = statistics->groups[index].next) {
+        const Group *group = &statistics->groups[index];
+        if (group->access == request->access && !(group->mask >> request->thread->lane & 1)) break;
+    }
+    return index;
+}
+
+void tile_emu_note_access(Statistics *statistics, uint32_t operation, const Request *request)
+{
+    Counter *counter = counter_of(statistics, request->site, operation);
+    const uint32_t lane = request->thread->lane;
     if (counter->round != statistics->round) {
         counter->round = statistics->round;
-        counter->first = counter->last = counter->current = NO_GROUP;
+        counter->first = counter->last = NO_GROUP;
         counter->lane = NO_LANE;
+        counter->maker = lane;
     }
-    bool same_lane = counter->lane == lane;
-    uint32_t index = same_lane ? statistics->groups[counter->current].next : counter->first;
-    if (index == NO_GROUP) index = add_group(statistics, counter, bytes);
+    uint32_t index = NO_GROUP;
+    if (counter->lane == lane && lane != counter->maker) /* who is in all that there are */
+        index = find_group(statistics, statistics->groups[counter->current].next, request);
+    if (index == NO_GROUP && lane != counter->maker)
+        index = find_group(statistics, counter->first, request);
+    if (index == NO_GROUP) index = add_group(statistics, counter, request);
     if (index == NO_GROUP) return;
     counter->lane = lane;
     counter->current = index;
     Group *group = &statistics->groups[index];
     group->mask |= 1u << lane;
-    group->address[lane] = address;
-    if (group->bytes < bytes) group->bytes = bytes;
+    group->address[lane] = request->address;
+    if (group->bytes < request->bytes) group->bytes = request->bytes;
 }
 
 /* ---- what a warp access costs ---- */
