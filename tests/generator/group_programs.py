@@ -449,11 +449,27 @@ class Program(Choices):
     def in_groups(self, parts):
         """Each part's lines a round, within loops of its own, or all parts' within the same loops."""
         if self.chance(0.6):
+            shares = self.registers([group for group, _ in parts])
             for group, lines in parts:
                 with self.within_group(group):
+                    if group in shares:
+                        self.line(f"T.set_max_nreg({shares[group]}, {int(group in self.consumers)})")
                     self.rounds([(group, lines)], lambda group: self.within())
         else:
             self.rounds(parts, self.within_group)
+
+    def registers(self, groups):
+        """How many a thread of each group is to have: consumers take what others give away, or more than there are; {}: nothing is said."""
+        chosen = random.Random(self.seed)
+        if any(group.size % 128 for group in groups) or chosen.random() < 0.1:
+            return {}
+        first = min(65536 // self.threads // 8 * 8, 240)
+        shares = {group: chosen.randrange(24, first + 1, 8) for group in groups if group not in self.consumers}
+        free = sum((first - count) * group.size for group, count in shares.items())
+        takers = sum(group.size for group in self.consumers)
+        for group in self.consumers:
+            shares[group] = min(first + free // takers // 8 * 8 + 8 * chosen.choice([0, 0, 0, -1, 1]), 240)
+        return {group: max(count, 24) for group, count in shares.items()}
 
     def each_tile(self):
         """The loop over a block's tiles, if it has several: its lines, and what a tile's number is."""
