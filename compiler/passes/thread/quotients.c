@@ -10,10 +10,14 @@
  * Reciprocals of several numbers, as of a sigmoid's elements, are what one step of Newton makes of
  * the GPU's quick one: y = rcp(x), y + y * (1 - x * y), which ptxas makes each of, too, behind a
  * test and a branch of its own. Here one test is for all, so that they wait for each other no more.
+ *
+ * Of what is divided by a constant some sizes are known: of what is computed of whole numbers. There
+ * the test is for nothing, whose branch keeps what is on one side of it, as loads, from the other.
  */
 #include "passes/pass.h"
 #include "ir/op_vec.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Magnitudes of what is divided, and divisors, for which the quotient is a normal number,
@@ -59,6 +63,74 @@ static bool is_by_constant(const Op *op)
     const Op *divisor = operand(op, b)->op;
     return divisor && divisor->code == OP_const;
 }
+
+/* ---- numbers of known sizes ---- */
+
+/* Multiples of 2^least, no greater than 2^most: zero, or not less than 2^least. Rounding to f32
+ * takes nothing away from a multiple but more of its last bits. */
+typedef struct {
+    int least, most;
+} Exponents;
+
+enum { SIZED_DEPTH = 6 }; /* ops from a whole number to what is divided */
+
+/* Sizes that f32 has as normal numbers, and that a quotient is found without a test for. */
+static bool is_moderate(Exponents x)
+{
+    return x.least >= ilogb(LEAST) && x.most <= ilogb(MOST);
+}
+
+static bool sized_constant(double number, Exponents *out)
+{
+    if (number == 0 || !isfinite(number)) return false;
+    int exponent;
+    double fraction = frexp(number, &exponent);
+    *out = (Exponents){exponent, exponent};
+    for (; fraction != trunc(fraction); fraction *= 2) out->least--;
+    return is_moderate(*out);
+}
+
+static bool sized_cast(const Value *from, Exponents *out)
+{
+    const DType dtype = from->type->dtype;
+    if (!dtype_is_integer(dtype) || dtype_bits(dtype) > 32) return false;
+    *out = (Exponents){0, dtype_bits(dtype)};
+    return true;
+}
+
+static Exponents product_of(Exponents a, Exponents b)
+{
+    return (Exponents){a.least + b.least, a.most + b.most};
+}
+
+static Exponents sum_of(Exponents a, Exponents b)
+{
+    return (Exponents){a.least < b.least ? a.least : b.least,
+                       (a.most > b.most ? a.most : b.most) + 1};
+}
+
+static bool sized(const Value *number, int depth, Exponents *out)
+{
+    const Op *op = number->op;
+    if (!op || depth == 0 || number->type->dtype != DTYPE_f32) return false;
+    if (op->code == OP_const) return sized_constant(op_attr(op, ATTR_number)->number, out);
+    if (op->code == OP_cast) return sized_cast(operand(op, a), out);
+    Exponents of[3];
+    for (int i = 0; i < op->operand_count; i++)
+        if (i == 3 || !sized(op->operands[i], depth - 1, &of[i])) return false;
+    switch (op->code) {
+    case OP_neg:
+    case OP_abs: *out = of[0]; break;
+    case OP_add:
+    case OP_sub: *out = sum_of(of[0], of[1]); break;
+    case OP_mul: *out = product_of(of[0], of[1]); break;
+    case OP_fma: *out = sum_of(product_of(of[0], of[1]), of[2]); break;
+    default: return false;
+    }
+    return is_moderate(*out);
+}
+
+/* ---- tests ---- */
 
 static Value *is_within(Builder *at, Value *least, double low, Value *most, double high)
 {
@@ -157,16 +229,20 @@ static void build_yield(Builder *at, Value **values, size_t count)
     build_op(at, OP_yield, (int)count, values, 0, NULL);
 }
 
+static Value *build_quotient(Builder *at, Value *a, Value *divisor, Value *inverse)
+{
+    Value *quotient = build2(at, OP_mul, a, inverse);
+    Value *excess = build3(at, OP_fma, quotient, divisor, build1(at, OP_neg, a));
+    return build3(at, OP_fma, build1(at, OP_neg, excess), inverse, quotient);
+}
+
 static void build_quick(Region *region, const OpVec *run, Value **values)
 {
     Builder at = builder_at_end(region, run->data[0]->span);
     Value *divisor = operand(run->data[0], b);
     Value *inverse = build2(&at, OP_div, build_number(&at, DTYPE_f32, 1), divisor);
-    for (size_t i = 0; i < run->count; i++) {
-        Value *a = operand(run->data[i], a), *quotient = build2(&at, OP_mul, a, inverse);
-        Value *excess = build3(&at, OP_fma, quotient, divisor, build1(&at, OP_neg, a));
-        values[i] = build3(&at, OP_fma, build1(&at, OP_neg, excess), inverse, quotient);
-    }
+    for (size_t i = 0; i < run->count; i++)
+        values[i] = build_quotient(&at, operand(run->data[i], a), divisor, inverse);
     build_yield(&at, values, run->count);
 }
 
@@ -218,6 +294,25 @@ static bool is_in(const Op *op, const OpVec *run)
     return false;
 }
 
+/* What is divided by a negative constant is divided by its opposite with the other sign, so that zero
+ * keeps it. */
+static bool divide_untested(Op *op)
+{
+    Exponents sizes;
+    if (!is_by_constant(op) || !sized(operand(op, b), 1, &sizes) ||
+        !sized(operand(op, a), SIZED_DEPTH, &sizes))
+        return false;
+    const double by = op_attr(operand(op, b)->op, ATTR_number)->number;
+    Builder at = builder_before(op);
+    at.span = op->span;
+    Value *a = by < 0 ? build1(&at, OP_neg, operand(op, a)) : operand(op, a);
+    value_replace(op->results,
+                  build_quotient(&at, a, build_number(&at, DTYPE_f32, fabs(by)),
+                                 build_number(&at, DTYPE_f32, (float)(1 / fabs(by)))));
+    op_erase(op);
+    return true;
+}
+
 /* Other runs may have begun behind the first division, which is gone: their divisions come next. */
 static void look(Kernel *kernel, Region *region, Map *made)
 {
@@ -228,6 +323,7 @@ static void look(Kernel *kernel, Region *region, Map *made)
         if (op->code != OP_div || op->results[0].type->kind != TYPE_SCALAR ||
             op->results[0].type->dtype != DTYPE_f32)
             continue;
+        if (divide_untested(op)) continue;
         Op *end = op;
         OpVec run = {0};
         if (is_reciprocal(op)) run = reciprocals_from(kernel->arena, op, &end);
