@@ -210,6 +210,17 @@ static ValueAnswer is_in_slice(const Value *value, void *context)
     return is && !map_has(slice->map, value) ? VALUE_OPERANDS : VALUE_ENOUGH;
 }
 
+void load_move_under(Builder *at, Op *load, Value *where)
+{
+    Value *own = operand_given(load, predicate);
+    Value *operands[] = {operand(load, pointer), own ? build2(at, OP_and, own, where) : where};
+    Op *masked = build_op(at, OP_ld, 2, operands, 1, &load->results[0].type);
+    masked->span = load->span;
+    if (op_attr(load, ATTR_align)) op_set_int(masked, ATTR_align, op_int(load, ATTR_align, 0));
+    value_replace(load->results, masked->results);
+    op_erase(load);
+}
+
 Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map)
 {
     Slice slice = {region, map};

@@ -47,6 +47,10 @@ void region_move_before(Region *region, Op *before);
 bool value_may_precede(const Value *value, const Op *op);
 void value_move_before(const Value *value, Op *op);
 
+/* The load, moved to the builder's place and done where `where` holds, too; else it gives zero. Its
+ * address and its own predicate are there. */
+void load_move_under(Builder *at, Op *load, Value *where);
+
 /* The value at the builder's place: copies what it needs of the region; `map` says what is there
  * already. */
 Value *value_copy_slice(Builder *builder, Value *value, const Region *region, Map *map);

@@ -17,7 +17,8 @@
  *
  * A few iterations that only load and compute, as those over the places of a small filter, are
  * unrolled so that none of them waits for what another one has loaded, and so that each place is a
- * number in indices and masks. Loops whose loads are of whole blocks alone gain nothing by it.
+ * number in indices and masks, for all of a tile or for the element that a thread reads. Loops
+ * whose loads are of whole blocks alone gain nothing by it.
  *
  * Nor has a register tile addresses: what reads a part of it at a place that such loops know reads
  * it in shared memory, a copy, and by numbers in registers. */
@@ -457,8 +458,9 @@ static void look_at_loop(Op *op, void *context)
 /* Threads do nothing together in it. */
 static bool is_loaded(const Op *op)
 {
-    return op->code == OP_load || op->code == OP_gather || op->code == OP_yield ||
-           op->code == OP_for || (op_has(op, PURE) && !op_has(op, COOP));
+    return op->code == OP_load || op->code == OP_gather || op->code == OP_element_load ||
+           op->code == OP_yield || op->code == OP_for || op->code == OP_if ||
+           (op_has(op, PURE) && !op_has(op, COOP));
 }
 
 typedef struct Loaded {
@@ -473,11 +475,12 @@ static void note_loaded(Op *op, void *context)
 {
     Loaded *loaded = context;
     if (op->code == OP_for) vec_push(loaded->arena, &loaded->loops, op);
-    loaded->finds |= op->code == OP_gather || op->code == OP_cmp || op_has(op, QUOTIENT) ||
-                     op_has(op, REMAINDER);
-    if (op->code != OP_load && op->code != OP_gather) return;
+    const bool is_element = op->code == OP_element_load;
+    loaded->finds |= op->code == OP_gather || is_element || op->code == OP_cmp ||
+                     op_has(op, QUOTIENT) || op_has(op, REMAINDER);
+    if (op->code != OP_load && op->code != OP_gather && !is_element) return;
     const Type *type = op->results[0].type;
-    loaded->apart |= op->code == OP_gather && operand(op, memory)->type->kind != TYPE_VIEW;
+    loaded->apart |= op->code != OP_load && operand(op, memory)->type->kind != TYPE_VIEW;
     loaded->bytes += thread_ops(op) * dtype_bytes(type->dtype);
 }
 

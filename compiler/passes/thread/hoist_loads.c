@@ -114,9 +114,7 @@ static Value *find_guard(Op *branch, int arm, const Op *load, Op *barrier)
     for (int i = 0; i < load->operand_count; i++) value_move_before(load->operands[i], barrier);
     value_move_before(condition, barrier);
     Builder at = builder_before(barrier);
-    if (arm == 1) condition = build2(&at, OP_xor, condition, build_const(&at, DTYPE_b1, 1));
-    Value *own = operand_given(load, predicate);
-    return own ? build2(&at, OP_and, own, condition) : condition;
+    return arm == 1 ? build2(&at, OP_xor, condition, build_const(&at, DTYPE_b1, 1)) : condition;
 }
 
 static void hoist_guarded(Hoist *hoist, Op *branch, int arm, Op *load)
@@ -129,12 +127,7 @@ static void hoist_guarded(Hoist *hoist, Op *branch, int arm, Op *load)
         Value *guard = find_guard(branch, arm, load, barrier);
         if (!guard) continue;
         Builder at = builder_before(barrier);
-        Value *operands[] = {operand(load, pointer), guard};
-        Op *masked = build_op(&at, OP_ld, 2, operands, 1, &load->results[0].type);
-        masked->span = load->span;
-        if (op_attr(load, ATTR_align)) op_set_int(masked, ATTR_align, op_int(load, ATTR_align, 0));
-        value_replace(load->results, masked->results);
-        op_erase(load);
+        load_move_under(&at, load, guard);
         hoist->registers -= registers;
         return;
     }

@@ -57,13 +57,7 @@ static void move_out(Op *load, Op *loop)
     for (int i = 0; i < load->operand_count; i++) value_move_before(load->operands[i], loop);
     Builder at = builder_before(loop);
     at.span = load->span;
-    Value *own = operand_given(load, predicate);
-    Value *some = loop_is_entered(&at, loop);
-    Value *operands[] = {operand(load, pointer), own ? build2(&at, OP_and, own, some) : some};
-    Op *masked = build_op(&at, OP_ld, 2, operands, 1, &load->results[0].type);
-    if (op_attr(load, ATTR_align)) op_set_int(masked, ATTR_align, op_int(load, ATTR_align, 0));
-    value_replace(load->results, masked->results);
-    op_erase(load);
+    load_move_under(&at, load, loop_is_entered(&at, loop));
 }
 
 static void take_loop(Op *op, void *context)

@@ -11,8 +11,9 @@
  * the GPU's quick one: y = rcp(x), y + y * (1 - x * y), which ptxas makes each of, too, behind a
  * test and a branch of its own. Here one test is for all, so that they wait for each other no more.
  *
- * Of what is divided by a constant some sizes are known: of what is computed of whole numbers. There
- * the test is for nothing, whose branch keeps what is on one side of it, as loads, from the other.
+ * Of what is divided by a constant some sizes are known: of what is computed of whole numbers.
+ * There the test is for nothing, whose branch keeps what is on one side of it, as loads, from the
+ * other.
  */
 #include "passes/pass.h"
 #include "ir/op_vec.h"
@@ -294,8 +295,8 @@ static bool is_in(const Op *op, const OpVec *run)
     return false;
 }
 
-/* What is divided by a negative constant is divided by its opposite with the other sign, so that zero
- * keeps it. */
+/* What is divided by a negative constant is divided by its opposite with the other sign, so that
+ * zero keeps it. */
 static bool divide_untested(Op *op)
 {
     Exponents sizes;
@@ -306,9 +307,8 @@ static bool divide_untested(Op *op)
     Builder at = builder_before(op);
     at.span = op->span;
     Value *a = by < 0 ? build1(&at, OP_neg, operand(op, a)) : operand(op, a);
-    value_replace(op->results,
-                  build_quotient(&at, a, build_number(&at, DTYPE_f32, fabs(by)),
-                                 build_number(&at, DTYPE_f32, (float)(1 / fabs(by)))));
+    value_replace(op->results, build_quotient(&at, a, build_number(&at, DTYPE_f32, fabs(by)),
+                                              build_number(&at, DTYPE_f32, (float)(1 / fabs(by)))));
     op_erase(op);
     return true;
 }

@@ -9,7 +9,8 @@
  *
  * ptxas unrolls short loops, but none with a branch in it: where such a one is little code it is
  * unrolled as a whole. Loops that do no more than load global memory and compute are unrolled, too,
- * so that the loads of several iterations are on the way. */
+ * so that the loads of several iterations are on the way; those of unknown length, that walk
+ * through memory, so that ptxas, which unrolls them once more, has the loads of 16. */
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
 #include "passes/analysis/context.h"
@@ -217,6 +218,35 @@ static int loads_together(const Op *loop, int64_t trips)
     return count;
 }
 
+/* Whether it follows from what the loop loads, or from what an iteration gives to the next one. */
+static bool is_found(const Op *loop, const Value *value, const Map *found)
+{
+    const bool is_carried = value->region == loop->regions[0] && value->index > 0;
+    return is_carried || (value->op && map_has(found, value->op));
+}
+
+/* A loop of unknown length that goes through memory, at places that its index gives, and does
+ * little else: ptxas has four iterations of what it finds on the way, which do not fill memory's
+ * time where threads are few. */
+static bool streams(Arena *arena, const Op *loop)
+{
+    Map found = {0}; /* ops */
+    int loads = 0, ops = 0;
+    for (Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
+        if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | WRITES)) return false;
+        const bool is_load = op->code == OP_ld;
+        if (is_load && (operand(op, pointer)->type->space != SPACE_GLOBAL ||
+                        is_found(loop, operand(op, pointer), &found)))
+            return false;
+        loads += is_load;
+        bool follows = is_load;
+        for (int i = 0; i < op->operand_count; i++)
+            follows |= is_found(loop, op->operands[i], &found);
+        if (follows) map_add(arena, &found, op);
+    }
+    return loads > 0 && loads <= COST_STREAM_LOADS && ops <= COST_STREAM_OPS;
+}
+
 static void visit(Op *loop, void *context)
 {
     int64_t step;
@@ -237,6 +267,10 @@ static void visit(Op *loop, void *context)
         op_set_int(loop, ATTR_unroll, (int)trips);
     else if (trips && loads_together(loop, trips) > 1)
         op_set_int(loop, ATTR_unroll, loads_together(loop, trips));
+    else if (!trips && streams(runs.arena, loop)) {
+        op_set_int(loop, ATTR_unroll, COST_LOADS_TOGETHER);
+        op_set_int(loop, ATTR_unroll_further, 1);
+    }
 }
 
 bool pass_unroll_runs(Kernel *kernel, PassContext *context)
