@@ -1,5 +1,6 @@
 # What programs use of functools, collections, contextlib and inspect, and what dicts, texts and objects say for themselves.
 import contextlib
+import functools
 import inspect
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from functools import cached_property
@@ -290,3 +291,30 @@ for parameter in inspect.signature(takes).parameters.values():
     is_free = parameter.default is inspect.Parameter.empty
     print(parameter.name, str(parameter.kind), is_free, None if is_free else parameter.default, parameter.kind == inspect.Parameter.KEYWORD_ONLY,
           parameter.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD), parameter.kind == inspect.Parameter.VAR_POSITIONAL)
+
+
+# A cached function gives what it gave, whatever that is, and runs once.
+made = []
+
+
+@functools.lru_cache(maxsize=None)
+def maker(n, kind):
+    made.append(n)
+    return lambda x: kind(x + n)
+
+
+class Times:
+    def __init__(self, by):
+        self.by = by
+
+    @functools.cache
+    def listed(self, n):
+        made.append(("listed", n))
+        return [self.by * n]
+
+
+print(maker(1, int) is maker(1, int), maker(1, int) is maker(1, float), maker(1, kind=int)(2), made)
+two, three = Times(2), Times(3)
+print(two.listed(3) is two.listed(3), two.listed(3), three.listed(3), made)
+maker.cache_clear()
+print(maker(1, int)(5), len(made))

@@ -388,6 +388,16 @@ Object *python_attribute_keep(Eval *eval, const Bound *bound)
     return eval->none;
 }
 
+/* The same of a dict's item. */
+Object *python_item_keep(Eval *eval, const Bound *bound)
+{
+    Object *dict = bound->values[0], *key = bound->values[1], *value = bound->values[2];
+    if (dict->kind == OBJECT_DICT && eval->ops->object_is_known(eval, key) &&
+        eval->ops->object_is_known(eval, value))
+        dict_set(eval, dict, key, value);
+    return eval->none;
+}
+
 /* An instance whose __init__ was not called. */
 Object *python_instance_make(Eval *eval, const Bound *bound)
 {
