@@ -5,6 +5,7 @@ Of a module's names those are told that hold plain values, as the program may ha
 what the file's text says. Of the names of functions around a definition all are told that there are words for.
 """
 
+import abc
 import ast
 import dataclasses
 import enum
@@ -16,6 +17,7 @@ import os
 import sys
 import tempfile
 import types
+import typing
 
 from tilec.session import Module, Remote, Text, Unspeakable, text_of
 
@@ -269,6 +271,29 @@ def is_record_class(value):
     return bool(called) and all([getattr(one, "attr", getattr(one, "id", None)) == "dataclass" for one in called])
 
 
+def is_object_of_program(value):
+    """Whether all that the object is stands in the program's files: its class and those that this inherits. One without attributes and
+    methods is a mark, which stands for nothing but itself."""
+    kind = type(value)
+    for one in kind.__mro__[:-1]:
+        if one in (abc.ABC, typing.Generic, typing.Protocol):
+            continue
+        if issubclass(one, (type, BaseException)) or one.__module__.partition(".")[0] in _DIALECTS or not _is_of_program(sys.modules.get(one.__module__)):
+            return False
+    return hasattr(value, "__dict__") and hasattr(value, "__weakref__") and bool(vars(value) or _functions_of(kind))
+
+
+def spoken_attributes(value):
+    """The texts of a dict's items: the attributes that there are words for."""
+    texts = []
+    for name, item in vars(value).items():
+        try:
+            texts += [f"{name!r}: ", text_of(item), ", "]
+        except Unspeakable:
+            continue
+    return texts
+
+
 _being_told = []  # classes whose texts are looked at
 
 
@@ -321,7 +346,7 @@ def _imported_by(name, path):
     return found
 
 
-def _is_of_program(module, root):
+def _is_of_program(module, root=None):
     """Whether its text is a program's: neither Python's, nor a library's that is installed, unless it is the one that is asked for."""
     path = getattr(module, "__file__", None)
     if type(module) is not types.ModuleType or path is None or not path.endswith(".py"):
@@ -505,6 +530,10 @@ def _told(names, parts):
     """Those that there are words for, or for what the definition asks of them."""
     texts = []
     for name, value in names.items():
+        asked = _asked_alone(value, _named(name), parts)
+        if asked is not None:
+            texts.append(Text(repr(name), ": ", asked))
+            continue
         try:
             texts.append(Text(repr(name), ": ", _with_attributes(value, text_of(value), _named(name), parts)))
         except Unspeakable:
@@ -538,6 +567,18 @@ def lines_of(function):
     return _kept[path, version].splitlines()
 
 
+def _asked_alone(value, stands_for, parts):
+    """Of an object of the program's of which a text needs nothing but some attributes, none of which is a method: the others, which may
+    change, are no part of it. None: of no other value."""
+    if not is_object_of_program(value):
+        return None
+    whole = [part for part in parts if stands_for(part)]
+    inner = [part for part in parts if isinstance(part, ast.Attribute) and stands_for(part.value)]
+    if len(whole) > len(inner) or any([isinstance(getattr(value, part.attr, None), types.MethodType) for part in inner]):
+        return None
+    return _attributes_of(value, stands_for, parts)
+
+
 def _asked_of(name, value, parts):
     """An object of the program's, of which there are words for the attributes alone that a text asks of it; None: there are none."""
     return _attributes_of(value, _named(name), parts)
@@ -557,14 +598,16 @@ def _attributes_of(value, stands_for, parts):
     """Where a part of the text stands for the value: of the attributes that are asked of it, and of theirs."""
     texts = []
     for asked in _asked_in(parts, stands_for):
+        def stands_for_it(part, asked=asked):
+            return isinstance(part, ast.Attribute) and part.attr == asked and stands_for(part.value)
+
         try:
             found = getattr(value, asked)
-            text = text_of(found)
+            text = _asked_alone(found, stands_for_it, parts) or text_of(found)
         except AttributeError:
             continue
         except Unspeakable:
-            text = _attributes_of(
-                found, lambda part, asked=asked: isinstance(part, ast.Attribute) and part.attr == asked and stands_for(part.value), parts)
+            text = _attributes_of(found, stands_for_it, parts)
         if text is not None:
             texts += [f"{asked!r}: ", text, ", "]
     return Text(f"type({type(value).__name__!r}, (), {{", *texts, "})") if texts else None

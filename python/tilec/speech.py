@@ -2,7 +2,10 @@
 
 import dataclasses
 import enum
+import functools
 import sys
+import types
+import weakref
 
 from tilec import session, source
 from tilec.session import Remote, Text, call_text, text_of
@@ -76,9 +79,23 @@ def _record_class_text(value):
     return _record_class(value) if isinstance(value, type) and source.is_record_class(value) else None
 
 
+_made_tuples = {}
+
+
+def _named_tuple_class(kind):
+    """The program's own class, or what collections.namedtuple() makes of the same names."""
+    known = source.function_text(kind)
+    if known is not None:
+        return known
+    if kind not in _made_tuples:
+        named = {"defaults": tuple(kind._field_defaults.values())}
+        _made_tuples[kind] = Remote(call_text(Text(session.module("collections"), ".namedtuple"), (kind.__name__, kind._fields), named))
+    return Text(_made_tuples[kind])
+
+
 def _record_text(value):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return text_of(tuple(value))
+        return call_text(_named_tuple_class(type(value)), tuple(value), {})
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return None
     known = _record_class(type(value))
@@ -86,6 +103,39 @@ def _record_text(value):
         return None
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
     return call_text(known, (), fields)
+
+
+_objects = {}  # by identity: the object, which may be gone, the key of its attributes, the Remote
+_being_told = []
+
+
+def _object_text(value):
+    """An object of a class of the program: its class and those of its attributes that there are words for, as they are now. One object is
+    one there, too."""
+    if not source.is_object_of_program(value) or any([one is value for one in _being_told]):
+        return None
+    known = source.function_text(type(value))
+    if known is None:
+        return None
+    _being_told.append(value)
+    try:
+        attributes = source.spoken_attributes(value)
+    finally:
+        _being_told.pop()
+    told = Text(known, ", {", *attributes, "}")
+    before = _objects.get(id(value))
+    if before is None or before[0]() is not value or before[1] != told.key():
+        text = Text("(lambda kind, attributes, made: (made.__dict__.update(attributes), made)[1])(", told, ", object.__new__(", known, "))")
+        before = _objects[id(value)] = weakref.ref(value), told.key(), Remote(text)
+    return Text(before[2])
+
+
+def _callable_text(value):
+    if isinstance(value, types.MethodType):
+        return Text(text_of(value.__self__), f".{value.__func__.__name__}")
+    if type(value) is functools.partial:
+        return call_text(Text(session.module("functools"), ".partial"), (value.func, *value.args), value.keywords)
+    return text_of(value.__wrapped__) if type(value) is functools._lru_cache_wrapper else None
 
 
 def _subclass_text(value):
@@ -97,4 +147,4 @@ def _subclass_text(value):
     return None
 
 
-session.speakers += [_dtype_text, _number_text, _enum_text, _enum_class_text, _record_class_text, _record_text, _subclass_text, source.function_text]
+session.speakers += [_dtype_text, _number_text, _enum_text, _enum_class_text, _record_class_text, _record_text, _subclass_text, _callable_text, source.function_text, _object_text]

@@ -217,15 +217,6 @@ static Object *run_body(Eval *eval, const Function *function)
     return eval->ops->call_result(eval, flow, function->node->span);
 }
 
-/* What a function says by an attribute; NULL: nothing. */
-static const Object *said_of(Eval *eval, const Function *function, const char *name)
-{
-    if (function->attributes == NULL) return NULL;
-    const Binding *said =
-        bindings_get(function->attributes, intern_text(eval->session->names, name));
-    return said != NULL ? said->object : NULL;
-}
-
 /* A function says by its attribute __thread_code__ whether it is the program of one thread, in
  * which effects happen once a thread and integers divide as C's do, as in Warp. Others are what
  * calls them, but the library. */

@@ -190,6 +190,16 @@ static Object *class_derive(Eval *eval, Object *root, Object *class, Span at)
     return eval->ops->call_simple(eval, special_method(eval, root, "__derive__"), 3, given, at);
 }
 
+static Name file_of_statement(Eval *eval, const Unit *unit, const NodeClassDef *node)
+{
+    if (unit == NULL || unit->is_library || unit->tree == NULL) return NULL;
+    for (uint32_t i = 0; i < unit->tree->tree->body.count; i++)
+        if (unit->tree->tree->body.items[i] == &node->base)
+            return intern_text(eval->session->names,
+                               os_real_path(eval->arena, node->base.span.source->path));
+    return NULL;
+}
+
 /* A host that runs the program tells of a class by its place in a file, and a kernel's text says
  * its name: both mean the class that the host has. One that says so is one for all modules that are
  * made of that file, as members of enumerations are compared by what they are. */
@@ -222,6 +232,7 @@ Object *class_new(Eval *eval, const NodeClassDef *node)
     Flow flow = eval->ops->eval_block(eval, node->body);
     eval->frame->scope = outer;
     class->as.class->attributes = scope->bindings;
+    class->as.class->file = file_of_statement(eval, outer->unit, node);
     if (root != NULL)
         return flow == FLOW_NEXT ? class_derive(eval, root, class, node->base.span) : NULL;
     own_functions(class);
@@ -275,8 +286,10 @@ static Object *bind_found(Eval *eval, Object *self, Object *class, Object *objec
     if (self == NULL) return object;
     if (object->kind == OBJECT_PROPERTY)
         return eval->ops->call_simple(eval, object->as.method.function, 1, &self, at);
-    if (object->kind == OBJECT_FUNCTION) return bind_method(eval, self, object);
-    return object;
+    if (object->kind != OBJECT_FUNCTION ||
+        said_of(eval, &object->as.function, "__static__") == eval->yes)
+        return object;
+    return bind_method(eval, self, object);
 }
 
 /* What an object has by its class: `inherited` is what the class itself has under the name, or

@@ -221,14 +221,6 @@ static bool unrolls_all(const Object *range)
     return unroll_by != NULL && unroll_by->kind == OBJECT_BOOL && unroll_by->as.integer;
 }
 
-static const Object *said_of(Eval *eval, const Function *function, const char *name)
-{
-    if (function == NULL || function->attributes == NULL) return NULL;
-    const Binding *said =
-        bindings_get(function->attributes, intern_text(eval->session->names, name));
-    return said != NULL ? said->object : NULL;
-}
-
 /* Called in a kernel, but none of the functions that the kernel consists of, where those say so by
  * their attribute __traced__. */
 static bool is_of_python(Eval *eval)

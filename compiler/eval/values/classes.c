@@ -19,10 +19,21 @@ Object *class_find(const Object *class, Name name)
     return NULL;
 }
 
+/* A statement of a module itself makes one class of a program, however often it is evaluated here:
+ * a host has it evaluated for each state of the module that kernels are made in. */
+bool class_is(const Class *a, const Class *b)
+{
+    if (a == b) return true;
+    const uint32_t length = a->at.end - a->at.begin;
+    return a->name == b->name && a->file != NULL && a->file == b->file &&
+           b->at.end - b->at.begin == length &&
+           memcmp(a->at.source->text + a->at.begin, b->at.source->text + b->at.begin, length) == 0;
+}
+
 bool class_derives(const Object *class, const Object *base)
 {
     for (int i = 0; i < class->as.class->mro_count; i++)
-        if (class->as.class->mro[i] == base) return true;
+        if (class_is(class->as.class->mro[i]->as.class, base->as.class)) return true;
     return false;
 }
 
@@ -31,6 +42,14 @@ Object *special_method(Eval *eval, const Object *object, const char *name)
     const Object *class = object_class(object);
     if (class == NULL || !eval_work(eval, (uint64_t) class->as.class->mro_count / 8)) return NULL;
     return class_find(class, intern_text(eval->session->names, name));
+}
+
+const Object *said_of(Eval *eval, const Function *function, const char *name)
+{
+    if (function == NULL || function->attributes == NULL) return NULL;
+    const Binding *said =
+        bindings_get(function->attributes, intern_text(eval->session->names, name));
+    return said != NULL ? said->object : NULL;
 }
 
 Object *instance_number(Eval *eval, Object *object)

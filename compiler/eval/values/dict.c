@@ -76,7 +76,7 @@ static uint64_t hash_at(Eval *eval, const Object *object, int depth)
         return hash_text(eval, object);
     case OBJECT_DTYPE: return mix(3, object->as.dtype);
     case OBJECT_INSTANCE: return hash_instance(eval, object);
-    case OBJECT_CLASS: return hash_pointer(object->as.class);
+    case OBJECT_CLASS: return hash_pointer(object->as.class->name); /* see class_is() */
     case OBJECT_IR: return hash_pointer(object->as.ir.value);
     case OBJECT_BUILTIN: return hash_pointer(object->as.builtin);
     case OBJECT_POINTER_TYPE: return mix(8, object->as.dtype);

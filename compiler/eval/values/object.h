@@ -146,6 +146,7 @@ typedef struct Class {
     int mro_count;
     Bindings attributes;
     Span at;
+    Name file; /* where `at` is a statement of a module of the program itself, else NULL */
 } Class;
 
 typedef struct Instance {

@@ -259,7 +259,7 @@ static bool equal_at(Eval *eval, const Object *a, const Object *b, int depth)
     case OBJECT_POINTER_TYPE: return a->as.dtype == b->as.dtype;
     case OBJECT_BUILTIN: return a->as.builtin == b->as.builtin;
     case OBJECT_INSTANCE: return a->as.instance == b->as.instance;
-    case OBJECT_CLASS: return a->as.class == b->as.class;
+    case OBJECT_CLASS: return class_is(a->as.class, b->as.class);
     case OBJECT_IR: return a->as.ir.value == b->as.ir.value;
     case OBJECT_METHOD:
         return object_is(eval, a->as.method.self, b->as.method.self) &&

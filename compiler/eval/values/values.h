@@ -19,10 +19,14 @@ Scope *scope_for_closure(Scope *scope);
 Object *special_method(Eval *eval, const Object *object, const char *name);
 /* along the method resolution order; NULL if absent */
 Object *class_find(const Object *class, Name name);
+/* Whether they are one class of the program. */
+bool class_is(const Class *a, const Class *b);
 bool class_derives(const Object *class, const Object *base);
 /* The number that an instance of a class such as IntEnum stands for; any other object is itself. */
 Object *instance_number(Eval *eval, Object *object);
 Object *instance_new(Eval *eval, Object *class);
+/* What a function says by an attribute; NULL: nothing. */
+const Object *said_of(Eval *eval, const Function *function, const char *name);
 /* Of an instance or a record; NULL: it has none. */
 Object *object_class(const Object *object);
 bool object_is_record(const Object *object);
