@@ -39,7 +39,7 @@ static LLVMTargetMachineRef machine_with_short_pointers(const Target *target, in
 {
     LLVMTargetMachineRef machine = machine_make(target, ptx, level);
     if (has_short_pointers(machine)) return machine;
-    quirk_shorten_pointers();
+    quirk_set_options();
     LLVMDisposeTargetMachine(machine);
     machine = machine_make(target, ptx, level);
     CHECK(has_short_pointers(machine));

@@ -132,10 +132,10 @@ bool quirk_has_large_function(LLVMModuleRef module)
 
 /* ---- LLVM: code ---- */
 
-void quirk_shorten_pointers(void)
+void quirk_set_options(void)
 {
-    static const char *const options[] = {"tilec", "-nvptx-short-ptr"};
-    LLVMParseCommandLineOptions(2, options, NULL);
+    static const char *const options[] = {"tilec", "-nvptx-short-ptr", "-unroll-remainder"};
+    LLVMParseCommandLineOptions(3, options, NULL);
 }
 
 LLVMValueRef quirk_shift_wide(Gen *gen, ShiftBuilder *build, LLVMValueRef a, LLVMValueRef b)

@@ -29,9 +29,11 @@ void quirk_cut_blocks(LLVMModuleRef module);
 /* The same of one of a module's functions, for the host. */
 bool quirk_has_large_function(LLVMModuleRef module);
 
-/* LLVM 22: pointers to shared memory have 64 bits unless the process is told otherwise, once.
- * (short_pointers.sh) */
-void quirk_shorten_pointers(void);
+/* What LLVM 22 is told once a process, as no call of its API says it: that pointers to shared memory
+ * have 32 bits (short_pointers.sh); and that the iterations which are left over where a loop is
+ * unrolled are no loop, in which what was loaded ahead would move from register to register, each
+ * move waiting for the load (golden/codegen/remainders.sh). */
+void quirk_set_options(void);
 
 /* LLVM 22, NVPTX: a select of 0 around a shift of 64 bits by what may be too far is taken for PTX's
  * own clamping, but the amount is cut to 32 bits before: x << (1 << 32) becomes x. So it goes in
