@@ -596,7 +596,8 @@ static int64_t access_cycles(const Classes *classes, const Access *like, int dim
 {
     enum { ISSUED = 1, OF_LINE = 2 };
     FactTable *facts = classes->inference->facts;
-    const int64_t lines = dtype_memory_bytes(like->tile->dtype, WARP_SIZE * run) / CACHE_LINE_BYTES;
+    const int64_t span = dtype_memory_bytes(like->tile->dtype, WARP_SIZE * run) / CACHE_LINE_BYTES,
+                  lines = lesser_of(span, WARP_SIZE);
     const int class = class_of(classes, accessed_value(like->op));
     int64_t cycles = 0;
     for (size_t i = 0; i < classes->accesses.count; i++) {
@@ -636,6 +637,65 @@ static int best_run(const Classes *classes, Op *op, int most)
     return best;
 }
 
+/* How often an op is done for each time that the access is. */
+static int64_t times_within(const Op *op, const Op *access)
+{
+    enum { OFTEN = 4 /* of a loop that may be of any length */, MOST = 1 << 20 };
+    int64_t times = 1;
+    for (const Op *loop = op_enclosing(op, OP_for); loop && times < MOST;
+         loop = op_enclosing(loop, OP_for)) {
+        if (region_holds(loop->regions[0], access->parent)) break;
+        const int64_t trips = loop_trips(loop);
+        times *= trips ? trips : OFTEN;
+    }
+    return lesser_of(times, MOST);
+}
+
+/* What lanes tell each other in the reductions that are made oftener than the access. */
+static int64_t exchange_cycles(const Classes *classes, const Op *access, const Layout *layout)
+{
+    const int class = class_of(classes, accessed_value(access)), loops = loops_around(access);
+    const int64_t often = 1 << (2 * (loops < 8 ? loops : 8));
+    int64_t cycles = 0;
+    for (size_t i = 0; i < classes->values.count; i++) {
+        const Value *value = classes->values.data[i];
+        if (class_of(classes, value) != class) continue;
+        for (const OpUse *use = value->uses; use; use = use->next) {
+            const int64_t times = use->op->code == OP_reduce ? times_within(use->op, access) : 1;
+            if (times > 1)
+                cycles += often * times * exchanged_cycles(classes->inference, use->op, layout);
+        }
+    }
+    return cycles;
+}
+
+/* Where a loop makes sums of a tile that is loaded before it, threads have longer runs than an
+ * access moves at once, up to whole lines, if what accesses take longer for that is less than what
+ * lanes then need not tell each other. */
+static const Layout *propose_runs(const Classes *classes, Op *op, const Layout *proposed)
+{
+    const Inference *inference = classes->inference;
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access);
+    const int64_t exchanged = exchange_cycles(classes, op, proposed);
+    if (dim < 0 || !exchanged) return proposed;
+    const int along = access.tile_dim[dim], first = layout_register_run(proposed, along);
+    const Layout *best = proposed;
+    int64_t least =
+        (access_cycles(classes, &access, along, first) + exchanged) * COST_NARROWER_PERCENT / 100;
+    for (int run = 2 * first;
+         run <= elements_each(inference, access.tile) && access.tile->shape[along] % run == 0;
+         run *= 2) {
+        const Layout *layout = propose_run(inference, op, run);
+        const int64_t cycles =
+            access_cycles(classes, &access, along, run) + exchange_cycles(classes, op, layout);
+        if (cycles >= least) continue;
+        least = cycles;
+        best = layout;
+    }
+    return best;
+}
+
 /* Neighbours go to neighbouring threads, so that a warp touches as little memory as may be. */
 static void choose_access(Classes *classes, Op *op)
 {
@@ -648,7 +708,8 @@ static void choose_access(Classes *classes, Op *op)
     const int most = classes->runs[class_of(classes, value)];
     choose(classes, value,
            is_scattered ? propose_scattered(inference, op, most)
-                        : propose_access(inference, op, best_run(classes, op, most)));
+                        : propose_runs(classes, op,
+                                       propose_access(inference, op, best_run(classes, op, most))));
     spread(classes);
 }
 

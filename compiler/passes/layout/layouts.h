@@ -41,6 +41,12 @@ typedef struct DotLayouts {
 DotLayouts propose_dot(const Inference *inference, const Op *dot, const Layout *c);
 /* What an access likes; threads have `most` elements side by side at most, or any (0). */
 const Layout *propose_access(const Inference *inference, Op *op, int most);
+/* Threads have so many elements side by side along the dimension that is contiguous in memory, which
+ * there is one of. */
+const Layout *propose_run(const Inference *inference, Op *op, int run);
+/* Cycles of a multiprocessor that what the lanes of a warp tell each other in a reduction takes, if
+ * the operand has the layout. */
+int64_t exchanged_cycles(const Inference *inference, const Op *reduce, const Layout *operand);
 const Layout *propose_default(const Inference *inference, const Type *tile);
 /* The same for what goes to shared memory, or comes from there. */
 const Layout *propose_shared(const Inference *inference, const Type *tile, int most);

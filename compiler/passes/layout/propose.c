@@ -119,6 +119,7 @@ const Layout *propose_scattered(const Inference *inference, Op *op, int most)
                       scattered_vector(inference->facts, inference->target, op, limit));
 }
 
+/* As wide as an access may be, or half of that, if threads have less padding then. */
 const Layout *propose_access(const Inference *inference, Op *op, int most)
 {
     const Access access = access_of(op);
@@ -129,7 +130,24 @@ const Layout *propose_access(const Inference *inference, Op *op, int most)
     make_dim_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], dim_order);
     const int limit = run_limit(inference, access.tile, most);
     const int vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
-    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, dim_order, vector,
+    LayoutTable *table = inference->kernel->layouts;
+    const int rank = access.tile->rank;
+    const Layout *layout = layout_blocked(table, rank, shape, dim_order, vector, inference->warps);
+    if (!layout_is_padded(layout) || dtype_memory_bytes(access.tile->dtype, vector) < ACCESS_BYTES)
+        return layout;
+    const Layout *narrow =
+        layout_blocked(table, rank, shape, dim_order, vector / 2, inference->warps);
+    return layout_registers(narrow) < layout_registers(layout) ? narrow : layout;
+}
+
+const Layout *propose_run(const Inference *inference, Op *op, int run)
+{
+    const Access access = access_of(op);
+    int32_t shape[LAYOUT_RANK];
+    int dim_order[LAYOUT_RANK];
+    tile_shape(access.tile, shape);
+    make_dim_order(access.tile->rank, access.tile_dim[access_contiguous(&access)], dim_order);
+    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, dim_order, run,
                           inference->warps);
 }
 
@@ -225,6 +243,20 @@ const Layout *halved_layout(const Inference *inference, const Op *reduce, const 
             reduction_cycles(registers, steps, best, told))
             best = halvings;
     return layout_halved(inference->kernel->layouts, operand, dims, result, best);
+}
+
+int64_t exchanged_cycles(const Inference *inference, const Op *reduce, const Layout *operand)
+{
+    const unsigned dims = op_dims_mask(reduce);
+    const int steps = bits_along(operand, LAYOUT_LANE, dims);
+    int32_t shape[LAYOUT_RANK];
+    tile_shape(reduce->results[0].type, shape);
+    const int registers =
+        layout_registers(layout_shrink(inference->kernel->layouts, operand, shape));
+    int64_t least = reduction_cycles(registers, steps, 0, true);
+    for (int halvings = 1; halvings <= steps && 1 << halvings <= registers; halvings++)
+        least = lesser_of(least, reduction_cycles(registers, steps, halvings, true));
+    return least / inference->target->partitions;
 }
 
 bool reduces_across_warps(const Op *reduce, const Layout *layout)
