@@ -4,13 +4,14 @@
  * A block that fills shared memory, waits, and then loads something else waits for memory twice.
  * What the block has not written yet, and waited for no other block to write, is the same on either
  * side of the barrier, whatever the launch's pointers have in common: so its loads go in front of
- * the first barrier where their addresses can be known, and are in flight together. Those of a
- * branch that does nothing else with memory go there, too, and load where its condition holds.
+ * the first barrier where their addresses can be known, and are in flight together: those of places
+ * that follow from the block's index, as others are soon in a cache, and would only cost registers.
+ * Those of a branch that does nothing else with memory go there, too, and load where its condition
+ * holds.
  *
  * ptxas takes no load past a store, as it knows nothing of pointers. Where the parameters' memory
  * does not overlap, as CUDA's __restrict__ says, loads through a parameter that the block has not
- * stored through go in front of stores, too: those of places that follow from the block's index, as
- * others are soon in a cache, and would only cost registers. */
+ * stored through go in front of stores, too. */
 #include "passes/analysis/access.h"
 #include "passes/pass.h"
 #include "ir/group.h"
@@ -80,9 +81,8 @@ static ValueAnswer is_block_index(const Value *value, void *context)
 /* Past what was stored so far. */
 static bool may_pass(const Hoist *hoist, const Op *load)
 {
-    const bool stored = hoist->written.parameters.count > 0;
     return !written_may_have(&hoist->written, hoist->kernel, load) &&
-           (!stored || value_finds(operand(load, pointer), is_block_index, NULL));
+           value_finds(operand(load, pointer), is_block_index, NULL);
 }
 
 static void hoist(Hoist *hoist, Op *load)
