@@ -72,6 +72,13 @@ static void test_blocked_blocks(void **state)
     layout = layout_blocked(table, 1, (int32_t[]){100}, one, 8, 4);
     assert_int_equal(layout->block[0], 128);
     assert_int_equal(layout_registers(layout), 4); /* vectors of 4, since 8 does not divide 100 */
+    /* three times all warps, the last time half of them, and not five of eight warps four times */
+    layout = layout_blocked(table, 1, (int32_t[]){5120}, one, 8, 8);
+    assert_int_equal(layout->block[0], 2048);
+    assert_int_equal(layout->repeat[0], 3);
+    assert_int_equal(layout_registers(layout), 24);
+    layout = layout_blocked(table, 2, (int32_t[]){1, 5120}, order, 8, 8);
+    assert_int_equal(layout_registers(layout), 24);
     layout = layout_blocked(table, 1, (int32_t[]){96}, one, 1, 4);
     assert_int_equal(layout_registers(layout), 1);
     layout = layout_blocked(table, 1, (int32_t[]){64}, one, 1, 4);

@@ -161,14 +161,16 @@ static const Layout *spread(LayoutTable *table, Maker *maker, const int *dim_ord
     return finish(table, maker);
 }
 
-/* How the extents become blocks: one that divides them, padding, or, for lanes along the first
- * dimension of the order and warps along the second, one that pads them the least. */
-typedef enum Blocks { BLOCKS_EXACT, BLOCKS_PADDED, BLOCKS_TIGHT, BLOCKS_COUNT } Blocks;
+/* How the extents become blocks: one that divides them, padding, or, for lanes and so many warps
+ * along the first dimension of the order and the other warps along the second, one that pads them
+ * the least. */
+typedef enum Blocks { BLOCKS_EXACT, BLOCKS_PADDED, BLOCKS_TIGHT } Blocks;
 
-static int32_t block_along(Blocks blocks, int32_t extent, int place, int vector, int warps)
+static int32_t block_along(Blocks blocks, int32_t extent, int place, int vector, int warps,
+                           int along)
 {
-    const int32_t least = place == 0                ? vector << LANE_BITS
-                          : place == 1 && warps > 0 ? 1 << bits_log2(warps)
+    const int32_t least = place == 0                ? (vector << LANE_BITS) * along
+                          : place == 1 && warps > 0 ? (1 << bits_log2(warps)) / along
                                                     : 1;
     return blocks == BLOCKS_EXACT    ? choose_block(extent)
            : blocks == BLOCKS_PADDED ? padded_block(extent)
@@ -181,15 +183,17 @@ static const Layout *blocked(LayoutTable *table, int rank, const int32_t *shape,
                              const int *dim_order, int vector, int warps, int lines)
 {
     const Layout *best = NULL;
-    for (Blocks blocks = 0; blocks < BLOCKS_COUNT; blocks++) {
-        Maker maker;
-        start(&maker, rank, shape);
-        for (int i = 0; i < rank; i++)
-            maker.layout.block[dim_order[i]] =
-                block_along(blocks, shape[dim_order[i]], i, vector, warps);
-        const Layout *layout = spread(table, &maker, dim_order, vector, warps, lines);
-        if (!best || layout_registers(layout) < layout_registers(best)) best = layout;
-    }
+    const int most = warps > 0 && !lines ? 1 << bits_log2(warps) : 1;
+    for (Blocks blocks = BLOCKS_EXACT; blocks <= BLOCKS_TIGHT; blocks++)
+        for (int along = 1; along <= (blocks == BLOCKS_TIGHT ? most : 1); along *= 2) {
+            Maker maker;
+            start(&maker, rank, shape);
+            for (int i = 0; i < rank; i++)
+                maker.layout.block[dim_order[i]] =
+                    block_along(blocks, shape[dim_order[i]], i, vector, warps, along);
+            const Layout *layout = spread(table, &maker, dim_order, vector, warps, lines);
+            if (!best || layout_registers(layout) < layout_registers(best)) best = layout;
+        }
     return best;
 }
 
