@@ -160,6 +160,11 @@ const Layout *layout_whole(LayoutTable *table, const Layout *part, const int32_t
  * NULL: its elements do not lie, from where it starts, as those of a tile of its own. */
 const Layout *layout_view(LayoutTable *table, const Layout *whole, int rank, const int64_t *dims,
                           const int64_t *shape, const int64_t *multiples);
+/* Of such a part: no bit of the offset in the tile is both one that moves within the part and one
+ * that where it starts may set, so that the two offsets add up. There may be gaps between its
+ * elements. */
+bool layout_starts_apart(const Layout *whole, int rank, const int64_t *dims, const int64_t *shape,
+                         const int64_t *multiples);
 
 /* ---- relating ---- */
 typedef enum Conversion {
@@ -185,6 +190,8 @@ int layout_exchange_source(const Layout *from, const Layout *to, int reg, int32_
 /* The widest access, in elements (a power of two, at most `limit`), for which consecutive registers
  * of every thread are consecutive, aligned offsets in a shared layout. */
 int layout_shared_vector(const Layout *registers, const Layout *shared, int limit);
+/* The same of registers whose dimension i is the shared layout's dims[i]. */
+int layout_part_vector(const Layout *registers, const Layout *shared, const int *dims, int limit);
 
 /* How registers are loaded by ldmatrix from a shared tile of 16-bit elements. */
 typedef struct Ldmatrix {

@@ -279,39 +279,42 @@ typedef struct Offsets {
 /* The repeats of the shared layout add multiples of its block to this, and an offset bit that a
  * vector uses lies in the block: so they keep any vector aligned. */
 static uint32_t offset_in_block(const Layout *shared, int32_t inverse[LAYOUT_RANK][LAYOUT_BITS],
-                                const int32_t *coordinates)
+                                int rank, const int *dims, const int32_t *coordinates)
 {
     uint32_t offset = 0;
-    for (int d = 0; d < shared->rank; d++)
-        for (int bit = 0; bit < bits_log2(shared->block[d]); bit++)
-            if (coordinates[d] >> bit & 1) offset ^= (uint32_t)inverse[d][bit];
+    for (int i = 0; i < rank; i++)
+        for (int bit = 0; bit < bits_log2(shared->block[dims[i]]); bit++)
+            if (coordinates[i] >> bit & 1) offset ^= (uint32_t)inverse[dims[i]][bit];
     return offset;
 }
 
 static uint32_t offsets_of_repeats(const Layout *registers, const Layout *shared,
-                                   int32_t inverse[LAYOUT_RANK][LAYOUT_BITS])
+                                   int32_t inverse[LAYOUT_RANK][LAYOUT_BITS], const int *dims)
 {
     uint32_t all = 0;
     for (int d = 0; d < registers->rank; d++) {
         int32_t coordinates[LAYOUT_RANK] = {0};
         for (int bit = bits_log2(registers->block[d]); bit < log2_covered(registers, d); bit++) {
             coordinates[d] = 1 << bit;
-            all |= offset_in_block(shared, inverse, coordinates);
+            all |= offset_in_block(shared, inverse, registers->rank, dims, coordinates);
         }
     }
     return all;
 }
 
-static bool find_offsets(const Layout *registers, const Layout *shared, Offsets *offsets)
+/* Dimension i of the registers is dims[i] of the shared layout. */
+static bool find_offsets(const Layout *registers, const Layout *shared, const int *dims,
+                         Offsets *offsets)
 {
     int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
-    if (registers->rank != shared->rank || !layout_invert(shared, inverse)) return false;
+    if (!layout_invert(shared, inverse)) return false;
     *offsets = (Offsets){0};
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
         for (int bit = 0; bit < registers->bits[axis]; bit++)
             offsets->bits[axis][bit] =
-                offset_in_block(shared, inverse, layout_basis(registers, (LayoutAxis)axis, bit));
-    offsets->repeats = offsets_of_repeats(registers, shared, inverse);
+                offset_in_block(shared, inverse, registers->rank, dims,
+                                layout_basis(registers, (LayoutAxis)axis, bit));
+    offsets->repeats = offsets_of_repeats(registers, shared, inverse, dims);
     return true;
 }
 
@@ -325,10 +328,18 @@ static bool keeps_alignment(const Offsets *offsets, int skipped, uint32_t size)
     return (all & (size - 1)) == 0;
 }
 
+static const int same_dims[LAYOUT_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+
 int layout_shared_vector(const Layout *registers, const Layout *shared, int limit)
 {
+    if (registers->rank != shared->rank) return 1;
+    return layout_part_vector(registers, shared, same_dims, limit);
+}
+
+int layout_part_vector(const Layout *registers, const Layout *shared, const int *dims, int limit)
+{
     Offsets offsets;
-    if (!find_offsets(registers, shared, &offsets)) return 1;
+    if (!find_offsets(registers, shared, dims, &offsets)) return 1;
     int widest = 1;
     for (int bits = 1; bits <= registers->bits[LAYOUT_REGISTER] && 1 << bits <= limit; bits++) {
         if (offsets.bits[LAYOUT_REGISTER][bits - 1] != UINT32_C(1) << (bits - 1)) break;
@@ -374,7 +385,8 @@ Ldmatrix layout_ldmatrix(const Layout *registers, const Layout *shared, int elem
     if (element_bits != 8 && element_bits != 16 && element_bits != 32) return result;
     int word = bits_log2(32 / element_bits), more = registers->bits[LAYOUT_REGISTER] - word;
     uint32_t chunk = 128 / (uint32_t)element_bits;
-    if (more < 0 || registers->bits[LAYOUT_LANE] != 5 || !find_offsets(registers, shared, &offsets))
+    if (more < 0 || registers->bits[LAYOUT_LANE] != 5 || registers->rank != shared->rank ||
+        !find_offsets(registers, shared, same_dims, &offsets))
         return result;
     result.transposed = element_bits == 16 && fits_transposed(offsets, chunk);
     result.possible = result.transposed || fits_normal(offsets, word, chunk);

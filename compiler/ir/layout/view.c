@@ -73,20 +73,30 @@ static bool same_repeats(const Layout *whole, const int64_t *dims, const Layout 
     return true;
 }
 
-/* Where the part starts, no bit of the offset is one that moves within it. */
-static bool starts_apart(const Layout *whole, const int64_t *dims, const Layout *part,
+/* The bits of the offset in the tile that moving along dimension `d`, by less than `width`,
+ * changes. */
+static int32_t moving_bits(int32_t inverse[LAYOUT_BITS], int32_t block, int64_t width)
+{
+    int32_t moving = 0;
+    for (int bit = 0; INT64_C(1) << bit < width && 1 << bit < block; bit++) moving |= inverse[bit];
+    return moving;
+}
+
+bool layout_starts_apart(const Layout *whole, int rank, const int64_t *dims, const int64_t *shape,
                          const int64_t *multiples)
 {
-    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
-    const int32_t moving = (1 << part->bits[LAYOUT_REGISTER]) - 1;
+    int32_t inverse[LAYOUT_RANK][LAYOUT_BITS], moving = 0;
     if (!layout_invert(whole, inverse)) return false;
+    for (int i = 0; i < rank; i++)
+        moving |= moving_bits(inverse[dims[i]], whole->block[dims[i]],
+                              INT64_C(1) << log2_above(shape[i]));
     for (int d = 0; d < whole->rank; d++) {
         const int64_t multiple = multiples[d];
-        const int i = part_dim(part->rank, dims, d);
-        const int64_t width = i < 0 ? 1 : INT64_C(1) << log2_above(part->shape[i]);
+        const int i = part_dim(rank, dims, d);
+        const int64_t width = i < 0 ? 1 : INT64_C(1) << log2_above(shape[i]);
         if (multiple == 0) continue;
         if (multiple % width != 0) return false;
-        for (int bit = 0; INT64_C(1) << bit < whole->block[d]; bit++)
+        for (int bit = 0; 1 << bit < whole->block[d]; bit++)
             if (multiple % (INT64_C(2) << bit) != 0 && inverse[d][bit] & moving) return false;
     }
     return true;
@@ -100,7 +110,8 @@ const Layout *layout_view(LayoutTable *table, const Layout *whole, int rank, con
     int64_t size = 1;
     for (int i = 0; i < rank; i++) size *= part.block[i];
     if (size != INT64_C(1) << part.bits[LAYOUT_REGISTER]) return NULL;
-    if (!same_repeats(whole, dims, &part) || !starts_apart(whole, dims, &part, multiples))
+    if (!same_repeats(whole, dims, &part) ||
+        !layout_starts_apart(whole, rank, dims, shape, multiples))
         return NULL;
     return layout_intern(table, &part);
 }

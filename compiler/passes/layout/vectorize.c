@@ -15,10 +15,20 @@
  *
  * What is carried is a chain of choices by the row: select(iota == i, row, before). Its rows come
  * from the choices, and elements at indices that a parallel loop has from a copy in shared memory,
- * which is another name for the tile. */
+ * which is another name for the tile.
+ *
+ * So it is with slices of shared tiles, as pages of a cache have them:
+ *
+ *     for i in range(4):                x[r, j] = view[table[r // 16], r % 16, j] for all r and j
+ *         x[16 * i : 16 * i + 16] = view[table[i]]
+ *
+ * Iterations that load and copy a slice each have nothing to do with each other either, and what
+ * plans copies ahead knows whole tiles alone. */
 #include "ir/op_vec.h"
 #include "passes/analysis/access.h"
 #include "passes/pass.h"
+#include "ir/group.h"
+#include "target/cost.h"
 
 #include <string.h>
 
@@ -511,6 +521,161 @@ static Value *wide_of(Vectorize *pass, Value *value)
     return remember(pass, &pass->wide, value, make_wide(pass, value));
 }
 
+/* ---- slices ---- */
+
+/* Of all iterations, one behind the other along dimension 0. */
+static const Type *joined_type(const Vectorize *pass, DType dtype, const Type *slice)
+{
+    int64_t shape[TYPE_RANK];
+    for (int d = 0; d < slice->rank; d++) shape[d] = slice->shape[d];
+    shape[0] *= pass->trips;
+    return tile_type(pass, dtype, slice->rank, shape);
+}
+
+static Value *joined_splat(Vectorize *pass, Value *scalar, DType dtype, const Type *slice)
+{
+    const Type *type = joined_type(pass, dtype, slice);
+    Value *same = same_of(pass, scalar);
+    if (same) return build_to(pass, OP_splat, same, type);
+    if (slice->rank >= TYPE_RANK) return NULL;
+    Value *each = scalars_of(pass, scalar, slice->rank + 1);
+    if (!each) return NULL;
+    const Type *wide = wide_type(pass, slice);
+    each = build_to(pass, OP_broadcast, each, tile_type(pass, dtype, wide->rank, wide->shape));
+    return build_reshape(pass, each, type);
+}
+
+/* Where the access is along dimension `d` of its view: a scalar, or a tile. */
+static Value *joined_index(Vectorize *pass, const Access *access, int d)
+{
+    Value *start = access->offsets[d], *same = same_of(pass, start);
+    const int dim = access->tile_dim[d];
+    if (dim < 0 && same) return same;
+    Value *index = joined_splat(pass, start, start->type->dtype, access->tile);
+    if (dim < 0 || !index) return index;
+    Value *along = build_iota(pass, index->type, dim);
+    if (dim == 0) {
+        Value *rows = build_const(&pass->at, index->type->dtype, access->tile->shape[0]);
+        along = build2(&pass->at, OP_floormod, along, build_to(pass, OP_splat, rows, index->type));
+    }
+    return same && value_is_constant(same, 0) ? along : build2(&pass->at, OP_add, index, along);
+}
+
+/* What all iterations' loads, or copies, of that access find. */
+static Value *joined_load(Vectorize *pass, Op *op)
+{
+    Value *operands[1 + TYPE_RANK] = {operand(op, view)};
+    const Access access = access_of(op);
+    if (is_inside(pass, operands[0])) return NULL;
+    for (int d = 0; d < access.rank; d++)
+        if (!(operands[1 + d] = joined_index(pass, &access, d))) return NULL;
+    const Type *type = joined_type(pass, access.tile->dtype, access.tile);
+    return build_op(&pass->at, OP_gather, 1 + access.rank, operands, 1, &type)->results;
+}
+
+static Value *joined_of(Vectorize *pass, Value *value)
+{
+    Value *operands[TYPE_RANK];
+    Op *op = value->op;
+    if (value->type->kind != TYPE_TILE || !op || op->operand_count > TYPE_RANK ||
+        pass->depth >= DEEPEST)
+        return NULL;
+    if (op->code == OP_splat)
+        return joined_splat(pass, operand(op, a), value->type->dtype, value->type);
+    if (op->code == OP_load && is_inside(pass, value)) return joined_load(pass, op);
+    if (!op_has(op, ELEMENTWISE) || op->result_count != 1 || !is_inside(pass, value)) return NULL;
+    pass->depth++;
+    bool known = true;
+    for (int i = 0; i < op->operand_count && known; i++)
+        known = (operands[i] = joined_of(pass, op->operands[i])) != NULL;
+    pass->depth--;
+    return known
+               ? build_like(pass, op, operands, joined_type(pass, value->type->dtype, value->type))
+               : NULL;
+}
+
+/* The iteration's own rows of a tile, as many of each, from the first one on. */
+static bool is_slice(const Vectorize *pass, const Value *part)
+{
+    const Op *view = part->op;
+    if (!view || view->code != OP_shared_view || op_attr(view, ATTR_watched)) return false;
+    const Value *whole = operand(view, tile);
+    const Attr *dims = op_attr(view, ATTR_dims);
+    Value *const *offsets = operand_list(view, offsets);
+    if (whole->op->code != OP_shared_alloc || is_inside(pass, whole) ||
+        part->type->rank != whole->type->rank ||
+        part->type->shape[0] * pass->trips > whole->type->shape[0])
+        return false;
+    for (int d = 0; d < whole->type->rank; d++)
+        if (dims->integers[d] != d || (d > 0 && !value_is_constant(offsets[d], 0))) return false;
+    const Op *start = offsets[0]->op;
+    if (part->type->shape[0] == 1) return is_index(pass, offsets[0]);
+    return start && start->code == OP_mul &&
+           ((is_index(pass, operand(start, a)) &&
+             value_is_constant(operand(start, b), part->type->shape[0])) ||
+            (is_index(pass, operand(start, b)) &&
+             value_is_constant(operand(start, a), part->type->shape[0])));
+}
+
+/* Nobody in the loop reads the tile, or writes it a second time. */
+static bool is_written_once(const Vectorize *pass, const Value *whole)
+{
+    int views = 0;
+    for (const OpUse *use = whole->uses; use; use = use->next)
+        views += region_holds(pass->loop->regions[0], use->op->parent);
+    return views == 1;
+}
+
+/* Where it goes through registers, those that a thread has are enough. */
+static bool fits_registers(const Vectorize *pass, const Type *slice)
+{
+    const int64_t bits = type_elements(slice) * pass->trips * dtype_memory_bits(slice->dtype);
+    return bits <= (int64_t)COST_KEPT_REGISTERS * REGISTER_BITS * op_threads(pass->loop).count;
+}
+
+static bool stores_slice(const Vectorize *pass, const Op *op)
+{
+    const bool copies = op->code == OP_copy && !op_attr(op, ATTR_evict);
+    if (!copies && (op->code != OP_shared_store || operand_given(op, condition) ||
+                    op_attr(op, ATTR_tma) || op_attr(op, ATTR_async)))
+        return false;
+    const Value *part = operand(op, tile);
+    return is_slice(pass, part) && !part->uses->next && fits_registers(pass, part->type) &&
+           is_written_once(pass, operand(part->op, tile));
+}
+
+static bool store_slices(Vectorize *pass, Op *op)
+{
+    const Op *view = operand(op, tile)->op;
+    Value *whole = operand(view, tile);
+    Value *value =
+        op->code == OP_copy ? joined_load(pass, op) : joined_of(pass, operand(op, value));
+    if (!value) return false;
+    if (value->type->shape[0] < whole->type->shape[0]) {
+        Value *operands[1 + TYPE_RANK] = {whole};
+        for (int d = 0; d < whole->type->rank; d++)
+            operands[1 + d] = build_const(&pass->at, DTYPE_i32, 0);
+        const Type *part = type_shared(pass->kernel->types, whole->type->dtype, whole->type->rank,
+                                       value->type->shape, NULL);
+        Op *first = build_op(&pass->at, OP_shared_view, 1 + whole->type->rank, operands, 1, &part);
+        op_keep_attrs(first, view);
+        whole = first->results;
+    }
+    build_op(&pass->at, OP_shared_store, 2, (Value *[]){whole, value}, 0, NULL);
+    return true;
+}
+
+/* *any: whether there are any. */
+static bool makes_slices(Vectorize *pass, bool *any)
+{
+    for (Op *op = pass->loop->regions[0]->first; op; op = op_next(op)) {
+        if (!stores_slice(pass, op)) continue;
+        if (!store_slices(pass, op)) return false;
+        *any = true;
+    }
+    return true;
+}
+
 /* ---- loops ---- */
 
 /* Written once, as a whole, and then read. */
@@ -538,7 +703,9 @@ static bool may_be(const Vectorize *pass, const Op *op)
     case OP_element_load: return true;
     case OP_gather: return !op_attr(op, ATTR_watched);
     case OP_shared_alloc: return is_copy(op);
-    case OP_shared_store: return is_private(pass, operand(op, tile));
+    case OP_load: return !op_attr(op, ATTR_evict);
+    case OP_copy: return stores_slice(pass, op);
+    case OP_shared_store: return is_private(pass, operand(op, tile)) || stores_slice(pass, op);
     case OP_check_index:
         return is_index(pass, operand(op, index)) && value_constant(operand(op, extent), &extent) &&
                extent >= pass->trips;
@@ -571,17 +738,17 @@ static Value *result_of(Vectorize *pass, int carried)
     return rows ? rows_back(pass, rows, next->type, dim) : NULL;
 }
 
-static bool makes_results(Vectorize *pass, Value **results)
+/* *any: whether one of them is another tile than before. */
+static bool makes_results(Vectorize *pass, Value **results, bool *any)
 {
-    bool any = false;
     const Region *body = pass->loop->regions[0];
     for (int i = 0; i < pass->loop->result_count; i++) {
         results[i] = NULL;
         if (!pass->loop->results[i].uses && !body->arguments[1 + i]->uses) continue;
         if (!(results[i] = result_of(pass, i))) return false;
-        any |= results[i]->type->kind == TYPE_TILE && results[i] != initial_of(pass, i);
+        *any |= results[i]->type->kind == TYPE_TILE && results[i] != initial_of(pass, i);
     }
-    return any;
+    return true;
 }
 
 /* Its iterations count from 0. */
@@ -597,11 +764,11 @@ static void vectorize(Kernel *kernel, Op *loop)
     Vectorize pass = {
         .kernel = kernel, .arena = arena_new(), .loop = loop, .at = builder_before(loop)};
     const Op *before = loop->previous;
-    bool can = counts_rows(loop, &pass.trips);
+    bool can = counts_rows(loop, &pass.trips), any = false;
     for (const Op *op = loop->regions[0]->first; op && can; op = op_next(op))
         can = may_be(&pass, op);
     Value **results = arena_new_array(pass.arena, Value *, (size_t)loop->result_count + 1);
-    if (can && makes_results(&pass, results)) {
+    if (can && makes_results(&pass, results, &any) && makes_slices(&pass, &any) && any) {
         for (int i = 0; i < loop->result_count; i++)
             if (results[i]) value_replace(&loop->results[i], results[i]);
         kernel_remark(kernel, loop->span,

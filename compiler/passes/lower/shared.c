@@ -14,7 +14,7 @@ typedef struct Offset {
 } Offset;
 
 typedef struct SharedMap {
-    const Layout *layout;
+    int rank;
     int32_t inverse[LAYOUT_RANK][LAYOUT_BITS];
     int64_t repeat_stride[LAYOUT_RANK];
     int block_bits[LAYOUT_RANK];
@@ -22,7 +22,7 @@ typedef struct SharedMap {
 
 static SharedMap shared_map(const Layout *layout)
 {
-    SharedMap map = {.layout = layout};
+    SharedMap map = {.rank = layout->rank};
     CHECK(layout_invert(layout, map.inverse));
     int64_t stride = 1;
     for (int d = 0; d < layout->rank; d++) {
@@ -39,7 +39,7 @@ static SharedMap shared_map(const Layout *layout)
 static Offset offset_of(const SharedMap *map, const int32_t *coordinates)
 {
     Offset offset = {0};
-    for (int d = 0; d < map->layout->rank; d++) {
+    for (int d = 0; d < map->rank; d++) {
         for (int bit = 0; bit < map->block_bits[d]; bit++)
             if (coordinates[d] >> bit & 1) offset.flip ^= map->inverse[d][bit];
         offset.added += (coordinates[d] >> map->block_bits[d]) * map->repeat_stride[d];
@@ -64,7 +64,7 @@ static ThreadOffset thread_offset(Lower *lower, const SharedMap *map, int bits,
         offset.mask |= flips[bit];
     }
     offset.flip = address_gather(lower, flips);
-    for (int d = 0; d < map->layout->rank; d++) {
+    for (int d = 0; d < map->rank; d++) {
         int32_t repeats[32] = {0};
         for (int bit = 0; bit < bits; bit++) repeats[bit] = bases[bit][d] >> map->block_bits[d];
         Value *index = address_gather(lower, repeats);
@@ -88,13 +88,15 @@ static Value *element_pointer(Lower *lower, Value *base, ThreadOffset thread, Of
     return address_add_number(lower, pointer, (reg.flip & ~shared) + reg.added);
 }
 
-/* A part of a tile, where it does not lie as a tile of its own: each element's place is computed
- * from its coordinates in the whole tile. */
+/* A part of a tile. Where it does not start apart (layout_starts_apart), each element's place is
+ * computed from its coordinates in the whole tile. */
 typedef struct SharedPart {
-    bool scattered;
+    bool own;       /* it lies as a tile of its own does */
+    bool scattered; /* it does not start apart */
     const Layout *whole;
-    int dims[LAYOUT_RANK];       /* of the whole tile, by the part's dimensions */
-    Value *offsets[LAYOUT_RANK]; /* by the whole tile's dimensions, i32; NULL: zero */
+    int dims[LAYOUT_RANK];          /* of the whole tile, by the part's dimensions */
+    Value *offsets[LAYOUT_RANK];    /* by the whole tile's dimensions, i32; NULL: zero */
+    int64_t multiples[LAYOUT_RANK]; /* powers of two that they are multiples of; 0: they are 0 */
 } SharedPart;
 
 typedef struct SharedAccess {
@@ -109,9 +111,23 @@ typedef struct SharedAccess {
 
 /* ---- parts ---- */
 
+/* Of a sum of multiples of both. */
+static int64_t common_power(int64_t a, int64_t b)
+{
+    b &= -b;
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static bool starts_apart(const SharedPart *part, const Type *type)
+{
+    int64_t dims[LAYOUT_RANK];
+    for (int i = 0; i < type->rank; i++) dims[i] = part->dims[i];
+    return layout_starts_apart(part->whole, type->rank, dims, type->shape, part->multiples);
+}
+
 static SharedPart part_of(Lower *lower, const Value *tile)
 {
-    SharedPart part = {.whole = tile->type->layout};
+    SharedPart part = {.own = true, .whole = tile->type->layout};
     if (tile->op->code != OP_shared_view) {
         for (int d = 0; d < tile->type->rank; d++) part.dims[d] = d;
         return part;
@@ -120,15 +136,34 @@ static SharedPart part_of(Lower *lower, const Value *tile)
     const SharedPart above = part_of(lower, operand(view, tile));
     const Attr *dims = op_attr(view, ATTR_dims);
     part = above;
-    part.scattered |= !op_int(view, ATTR_aligned, 0);
+    part.own &= op_int(view, ATTR_aligned, 0);
     for (int i = 0; i < dims->count; i++) part.dims[i] = above.dims[dims->integers[i]];
     for (int d = 0; d < operand(view, tile)->type->rank; d++) {
         Value **offset = &part.offsets[above.dims[d]];
         Value *more =
             address_cast(lower, DTYPE_i32, lower_scalar(lower, operand_list(view, offsets)[d]));
         *offset = *offset ? address_op(lower, OP_add, *offset, more) : more;
+        int64_t *multiple = &part.multiples[above.dims[d]];
+        *multiple = common_power(*multiple,
+                                 facts_of(lower->facts, operand_list(view, offsets)[d]).multiple);
     }
+    part.scattered = !part.own && !starts_apart(&part, tile->type);
     return part;
+}
+
+/* By the coordinates of the tile, which may be a part of another one. */
+static SharedMap part_map(const SharedPart *part, const Type *tile)
+{
+    if (part->own) return shared_map(tile->layout);
+    const SharedMap whole = shared_map(part->whole);
+    SharedMap map = {.rank = tile->rank};
+    for (int i = 0; i < map.rank; i++) {
+        const int d = part->dims[i];
+        memcpy(map.inverse[i], whole.inverse[d], sizeof map.inverse[i]);
+        map.repeat_stride[i] = whole.repeat_stride[d];
+        map.block_bits[i] = whole.block_bits[d];
+    }
+    return map;
 }
 
 /* The exclusive or of targets[b] over the bits b of `value` that are set, bits below `count`; NULL:
@@ -282,20 +317,22 @@ Value *shared_element(Lower *lower, const Value *tile, Value *const *coordinates
 
 static SharedAccess shared_access(Lower *lower, const Value *tile, const Layout *layout)
 {
-    SharedAccess access = {.map = shared_map(tile->type->layout), .dtype = tile->type->dtype};
+    SharedAccess access = {.part = part_of(lower, tile), .dtype = tile->type->dtype};
     const int32_t *bases[LAYOUT_BITS];
     for (int bit = 0; bit < layout_thread_bits(layout); bit++)
         bases[bit] = layout_thread_basis(layout, bit);
+    access.map = part_map(&access.part, tile->type);
     access.coordinates = coordinates_of(lower, layout);
     access.thread = thread_offset(lower, &access.map, layout_thread_bits(layout), bases);
     access.base = base_of(lower, tile);
-    access.part = part_of(lower, tile);
     access.vector = 1;
     if (access.part.scattered) return access;
     Value *first = whole_offset(lower, access.part.whole, access.part.offsets);
     if (first) access.base = address_op(lower, OP_ptr_add, access.base, first);
-    access.vector = layout_shared_vector(layout, tile->type->layout,
-                                         ACCESS_BYTES * 8 / dtype_memory_bits(access.dtype));
+    const int limit = ACCESS_BYTES * 8 / dtype_memory_bits(access.dtype);
+    access.vector = access.part.own
+                        ? layout_shared_vector(layout, tile->type->layout, limit)
+                        : layout_part_vector(layout, access.part.whole, access.part.dims, limit);
     return access;
 }
 
@@ -402,7 +439,7 @@ static bool find_matrices(const Lower *lower, TargetFeature feature, const Share
                           const Value *tile, Ldmatrix *how)
 {
     *how = access_matrices(lower->target, feature, access->coordinates.layout, tile);
-    return how->possible && !access->part.scattered;
+    return how->possible && access->part.own;
 }
 
 /* ---- the ops ---- */
