@@ -6,7 +6,8 @@
 typedef struct Arrays {
     const Kernel *kernel;
     SiteArray *items;
-    bool *differ; /* there are several views of the pointer */
+    bool *seen;   /* there is a view of the pointer */
+    bool *differ; /* there are several, not all the same */
 } Arrays;
 
 static ArrayNumber number_of_extent(const Extent *extent)
@@ -96,7 +97,8 @@ static void add_view(Op *op, void *context)
     if (arrays->differ[index] || kernel_tensor_has(arrays->kernel, index)) return;
     const bool from_start = root == pointer;
     const SiteArray seen = array_of_view(arrays->kernel, op, array);
-    arrays->differ[index] = !from_start || (array->rank > 0 && !is_same(array, &seen));
+    arrays->differ[index] = !from_start || (arrays->seen[index] && !is_same(array, &seen));
+    arrays->seen[index] = true;
     if (arrays->differ[index])
         array->rank = 0;
     else
@@ -107,12 +109,13 @@ const SiteArray *site_arrays(Arena *arena, const Kernel *typed)
 {
     const int count = typed->parameter_count;
     Arrays arrays = {typed, arena_new_array(arena, SiteArray, count + 1),
+                     arena_new_array(arena, bool, count + 1),
                      arena_new_array(arena, bool, count + 1)};
     for (int i = 0; i < count; i++) {
         const Parameter *parameter = &typed->parameters[i];
         const Type *type = parameter->value->type;
         arrays.items[i] = (SiteArray){0};
-        arrays.differ[i] = false;
+        arrays.seen[i] = arrays.differ[i] = false;
         if (type->kind != TYPE_POINTER || parameter->is_key || parameter->is_workspace) continue;
         arrays.items[i] =
             (SiteArray){.name = parameter->name, .element_bits = dtype_memory_bits(type->dtype)};
