@@ -226,6 +226,14 @@ static LLVMAtomicRMWBinOp atomic_operation(const char *mode, DType dtype)
     ICE("atom: no mode '%s'", mode);
 }
 
+static LLVMValueRef read_atomically(Gen *gen, LLVMValueRef at, LLVMTypeRef type, int bytes)
+{
+    LLVMValueRef load = LLVMBuildLoad2(gen->builder, type, at, "");
+    LLVMSetOrdering(load, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(load, (unsigned)bytes);
+    return load;
+}
+
 /* The sum is computed as the machine has it, and exchanged for what it was computed from, until
  * nobody came between. What was there. */
 static LLVMValueRef add_by_exchange(Gen *gen, LLVMValueRef at, LLVMValueRef value, DType dtype)
@@ -235,9 +243,7 @@ static LLVMValueRef add_by_exchange(Gen *gen, LLVMValueRef at, LLVMValueRef valu
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), again = gen_block(gen, "again"),
                       after = gen_block(gen, "added");
     LLVMTypeRef word = gen->types.i16;
-    LLVMValueRef first = LLVMBuildLoad2(builder, word, at, "");
-    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-    LLVMSetAlignment(first, 2);
+    LLVMValueRef first = read_atomically(gen, at, word, 2);
     LLVMBuildBr(builder, again);
     gen_at(gen, again);
     LLVMValueRef old = LLVMBuildPhi(builder, word, "");
@@ -260,6 +266,8 @@ static LLVMValueRef atomic_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLV
     const char *mode = op_attr(op, ATTR_mode)->text;
     const LLVMAtomicOrdering order = LLVMAtomicOrderingSequentiallyConsistent;
     LLVMValueRef at = checked_address(gen, op, pointer, dtype_bits(dtype) / 8, TILE_EMU_ATOMIC);
+    if (strcmp(mode, "ld") == 0)
+        return read_atomically(gen, at, LLVMTypeOf(value), dtype_bits(dtype) / 8);
     if (dtype_is_float(dtype) && dtype_bits(dtype) == 16)
         return add_by_exchange(gen, at, value, dtype);
     if (strcmp(mode, "cas") != 0)

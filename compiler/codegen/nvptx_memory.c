@@ -223,9 +223,22 @@ static void atomic_type(Buf *text, const Op *op, DType dtype)
         buf_printf(text, ".%c%d", atomic_class(op, dtype), dtype_bits(dtype));
 }
 
+/* A plain load: one that is strong for the GPU is the L2 cache's to answer, where all that ask for
+ * one element stand in line. No pass of LLVM moves it. */
+static LLVMValueRef read_now(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMTypeRef type,
+                             LLVMValueRef predicate)
+{
+    const Access it = access_of(op, op->results[0].type);
+    LLVMValueRef word;
+    load_piece(gen, op, &it, pointer, predicate, &word);
+    return gen_bitcast(gen, word, type);
+}
+
 LLVMValueRef nvptx_atomic(Gen *gen, const Op *op, LLVMValueRef pointer, LLVMValueRef value,
                           LLVMValueRef compare, LLVMValueRef predicate)
 {
+    if (strcmp(op_attr(op, ATTR_mode)->text, "ld") == 0)
+        return read_now(gen, op, pointer, LLVMTypeOf(value), predicate);
     Buf text = {0}, constraints = {0};
     const DType dtype = operand(op, value)->type->dtype;
     const int bits = dtype_bits(dtype);

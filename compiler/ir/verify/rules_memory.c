@@ -210,7 +210,7 @@ static bool has_atomic(const Check *check, DType dtype)
     if (is_one_of(check->op, ATTR_mode, "add") && has_sum(dtype)) return true;
     if (is_one_of(check->op, ATTR_mode, "and or xor") && !dtype_is_integer(dtype)) return false;
     if (check->op->code != OP_atom) return bits >= 16 && dtype != DTYPE_tf32;
-    if (is_one_of(check->op, ATTR_mode, "cas")) return bits >= 16;
+    if (is_one_of(check->op, ATTR_mode, "cas ld")) return bits >= 16;
     return bits >= 32 && (dtype_is_integer(dtype) || !is_one_of(check->op, ATTR_mode, "min max"));
 }
 
@@ -223,7 +223,9 @@ static bool check_order(const Check *check, const char *orders, const char *othe
 
 static bool check_atomic_words(const Check *check)
 {
-    return require(check, is_one_of(check->op, ATTR_mode, "add min max and or xor exch cas"),
+    const bool reads = check->op->code == OP_atom && is_one_of(check->op, ATTR_mode, "ld");
+    return require(check,
+                   reads || is_one_of(check->op, ATTR_mode, "add min max and or xor exch cas"),
                    "{mode} is add, min, max, and, or, xor, exch or cas") &&
            check_order(check, "relaxed acquire release acq_rel seq_cst",
                        "{order} is relaxed, acquire, release, acq_rel or seq_cst") &&

@@ -1,6 +1,12 @@
 /* atom.c: one element's atomic. What the machine does not do at once is a loop: compute what
  * the element is to become, and exchange it for what it was computed from, until nobody came
- * between. */
+ * between.
+ *
+ * An exchange takes its turn at the element, also where it leaves there what was there. Of many
+ * threads that look for the least number most find a lesser one: theirs is a read, which the cache
+ * next to them answers. It may be as old as what they know of others allows, and so may an atomic
+ * that orders nothing; one that does order takes its turn, and one whose old value is asked for, by
+ * which a thread may wait for others. */
 #include "passes/lower/lower.h"
 
 #include <string.h>
@@ -63,12 +69,44 @@ static Atom on_word(Builder *builder, const Atom *atom)
     return word;
 }
 
+static Value *build_on_word(Builder *builder, const Atom *word, Value *from, Value *to,
+                            const char *mode)
+{
+    Atom made = *word;
+    made.value = to;
+    made.compare = from;
+    return build_atom(builder, &made, intern_text(builder->kernel->session->names, mode));
+}
+
 static Value *exchange(Builder *builder, const Atom *word, Value *from, Value *to)
 {
-    Atom exchanged = *word;
-    exchanged.value = to;
-    exchanged.compare = from;
-    return build_atom(builder, &exchanged, intern_text(builder->kernel->session->names, "cas"));
+    return build_on_word(builder, word, from, to, "cas");
+}
+
+static bool orders_nothing(const Atom *atom)
+{
+    return strcmp(op_attr(atom->op, ATTR_order)->text, "relaxed") == 0;
+}
+
+/* What is there. */
+static Value *read_word(Builder *builder, const Atom *word)
+{
+    Value *zero = build_const(builder, word_of(word), 0);
+    const bool may_be_old = orders_nothing(word) && !word->op->results->use_count;
+    return build_on_word(builder, word, zero, zero, may_be_old ? "ld" : "cas");
+}
+
+/* What was there: the guess, if that has become the next value, or is that. */
+static Value *exchange_changed(Builder *builder, const Atom *word, Value *guess, Value *next)
+{
+    if (!orders_nothing(word)) return exchange(builder, word, guess, next);
+    Atom changed = *word;
+    Value *changes = build_cmp(builder, "ne", next, guess);
+    changed.predicate =
+        word->predicate ? build2(builder, OP_and, changes, word->predicate) : changes;
+    Value *found = exchange(builder, &changed, guess, next);
+    return build_op(builder, OP_select, 3, (Value *[]){changes, found, guess}, 1, &guess->type)
+        ->results;
 }
 
 static Value *next_value(Builder *builder, const Atom *atom, Value *old)
@@ -84,19 +122,19 @@ static Value *next_value(Builder *builder, const Atom *atom, Value *old)
     ICE("an atomic without a loop");
 }
 
-/* while (got := cas(guess -> next(guess))) is not guess: guess = got */
+/* while (got := cas(guess -> next(guess))) is not guess: guess = got; without the exchange where
+ * the next value is the guess */
 static Value *build_loop(Builder *builder, const Atom *atom, const Atom *word)
 {
     const DType dtype = word_of(atom);
     const Type *type = type_scalar(builder->kernel->types, dtype);
-    Value *zero = build_const(builder, dtype, 0);
-    Value *first = exchange(builder, word, zero, zero); /* what is there */
+    Value *first = read_word(builder, word);
     Op *loop = build_op(builder, OP_while, 1, &first, 1, &type);
     Value *guess = region_add_argument(loop->regions[0], type, NULL);
     Value *got = region_add_argument(loop->regions[1], type, NULL);
     Builder inside = builder_at_end(loop->regions[0], builder->span);
     Value *next = next_value(&inside, atom, build_bits(&inside, atom->value->type->dtype, guess));
-    Value *found = exchange(&inside, word, guess, build_bits(&inside, dtype, next));
+    Value *found = exchange_changed(&inside, word, guess, build_bits(&inside, dtype, next));
     Value *again = build_cmp(&inside, "ne", found, guess);
     if (atom->predicate) again = build2(&inside, OP_and, again, atom->predicate);
     build_op(&inside, OP_condition, 2, (Value *[]){again, found}, 0, NULL);
