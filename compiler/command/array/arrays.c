@@ -23,6 +23,16 @@ bool array_is_contiguous(const Array *array)
     return true;
 }
 
+void array_take_after(Array *array, int count, const Array *const *models)
+{
+    array->on_host = true;
+    for (int i = 0; i < count; i++) {
+        if (!models[i]) continue;
+        if (models[i]->family > array->family) array->family = models[i]->family;
+        array->on_host = array->on_host && models[i]->on_host;
+    }
+}
+
 char *array_data(const Array *array)
 {
     return array->storage + array->offset * dtype_memory_bits(array->dtype) / 8;

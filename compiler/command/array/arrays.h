@@ -13,6 +13,7 @@ typedef enum ArrayFamily { FAMILY_TILE, FAMILY_NUMPY, FAMILY_TORCH } ArrayFamily
 typedef struct Array {
     DType dtype;
     ArrayFamily family;
+    bool on_host; /* as the program has it: what goes from there to a GPU, or back, is a copy */
     int rank;
     int64_t shape[ARRAY_RANK];
     int64_t strides[ARRAY_RANK]; /* elements; may be 0 or negative */
@@ -44,6 +45,9 @@ typedef struct ArrayContext {
 
 int64_t array_count(const Array *array);
 bool array_is_contiguous(const Array *array);
+/* What is made of arrays, of which some may be NULL, has the manners of the last family among them,
+ * and is on the host if all of them are. */
+void array_take_after(Array *array, int count, const Array *const *models);
 /* Device memory of that shape, unwritten. NULL: reported. */
 Array *array_new(ArrayContext *context, DType dtype, int rank, const int64_t *shape);
 Array *array_view(ArrayContext *context, const Array *array); /* a copy of the descriptor */

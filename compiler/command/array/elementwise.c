@@ -169,7 +169,7 @@ static Array *apply(ArrayContext *context, const Array *array, int row)
     const DType dtype = result_dtype(array, row);
     Array *out = array_new(context, dtype, array->rank, array->shape);
     if (!out) return NULL;
-    out->family = array->family;
+    array_take_after(out, 1, &array);
     Elements elements;
     if (!out->storage) return out;
     if (!array_read(context, array, &elements)) return NULL;

@@ -202,7 +202,7 @@ Array *array_fold(ArrayContext *context, const char *name, const Array *array, i
         if (d != axis || fold->scans) shape[rank++] = array->shape[d];
     Array *out = array_new(context, result_dtype(array, fold), rank, shape);
     if (!out) return NULL;
-    out->family = array->family;
+    array_take_after(out, 1, &array);
     if (!out->storage) return out;
     return fold_into(context, array, axis, fold, out) ? out : NULL;
 }

@@ -418,17 +418,25 @@ static HostStatus function_time(const Arguments *arguments, HostValue *result)
     return HOST_OK;
 }
 
-/* family(array, "torch"): the same memory as an array of that kind: tile, numpy or torch. */
+/* family(array, "torch", on_host): the same memory as an array of that kind: tile, numpy or torch.
+ * Or one that takes after another one: family(array, other). */
 static HostStatus function_family(const Arguments *arguments, HostValue *result)
 {
     static const char *const names[] = {"tile", "numpy", "torch"};
     const Array *array;
     const HostValue *name = argument(arguments, 1, "name");
+    const HostValue *on_host = argument(arguments, 2, "on_host");
     if (!take_array(arguments, 0, "array", &array)) return HOST_FAILED;
+    if (name && name->kind == HOST_ARRAY) {
+        Array *view = array_view(arguments->context, array);
+        array_take_after(view, 1, (const Array *const[]){name->array});
+        return give_array(result, view);
+    }
     for (int i = 0; name && name->kind == HOST_TEXT && i < 3; i++) {
         if (strcmp(names[i], name->text) != 0) continue;
         Array *view = array_view(arguments->context, array);
         view->family = (ArrayFamily)i;
+        if (on_host) view->on_host = on_host->integer != 0;
         return give_array(result, view);
     }
     complain(arguments, "name", "'tile', 'numpy' or 'torch'");

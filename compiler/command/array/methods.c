@@ -16,11 +16,36 @@ static HostStatus method_same(const Arguments *arguments, HostValue *result)
     return HOST_OK;
 }
 
+/* The array itself if it is there, else a copy. */
+static Array *moved(ArrayContext *context, const Array *array, bool to_host)
+{
+    const bool is_there = array->on_host == to_host;
+    Array *out = is_there ? array_view(context, array) : array_cast(context, array, array->dtype);
+    if (out) out->on_host = to_host;
+    return out;
+}
+
+static HostStatus move_to(const Arguments *arguments, bool to_host, HostValue *result)
+{
+    if (self_of(arguments)->on_host == to_host) return method_same(arguments, result);
+    return give_array(result, moved(arguments->context, self_of(arguments), to_host));
+}
+
+static HostStatus method_cuda(const Arguments *arguments, HostValue *result)
+{
+    return move_to(arguments, false, result);
+}
+
+static HostStatus method_cpu(const Arguments *arguments, HostValue *result)
+{
+    return move_to(arguments, true, result);
+}
+
 static HostStatus method_numpy(const Arguments *arguments, HostValue *result)
 {
-    Array *view = array_view(arguments->context, self_of(arguments));
-    view->family = FAMILY_NUMPY;
-    return give_array(result, view);
+    Array *out = moved(arguments->context, self_of(arguments), true);
+    if (out) out->family = FAMILY_NUMPY;
+    return give_array(result, out);
 }
 
 /* ---- element types ---- */
@@ -46,17 +71,27 @@ CAST(long, DTYPE_i64)
 CAST(bool, DTYPE_b1)
 #undef CAST
 
-/* to(dtype), to(device), to(device, dtype): all memory is everywhere. */
+/* The first argument of that kind, by position or by name; NULL: there is none. */
+static const HostValue *of_kind(const HostCall *call, HostKind kind)
+{
+    for (int i = 1; i < call->argument_count; i++)
+        if (call->arguments[i].kind == kind) return &call->arguments[i];
+    for (int i = 0; i < call->named_count; i++)
+        if (call->named[i].kind == kind) return &call->named[i];
+    return NULL;
+}
+
+/* to(dtype), to(device), to(device, dtype) */
 static HostStatus method_to(const Arguments *arguments, HostValue *result)
 {
-    const HostCall *call = arguments->call;
-    for (int i = 1; i < call->argument_count; i++)
-        if (call->arguments[i].kind == HOST_DTYPE)
-            return cast_to(arguments, call->arguments[i].dtype, result);
-    for (int i = 0; i < call->named_count; i++)
-        if (call->named[i].kind == HOST_DTYPE)
-            return cast_to(arguments, call->named[i].dtype, result);
-    return method_same(arguments, result);
+    const HostValue *dtype = of_kind(arguments->call, HOST_DTYPE),
+                    *device = of_kind(arguments->call, HOST_TEXT);
+    const HostStatus status =
+        dtype ? cast_to(arguments, dtype->dtype, result) : method_same(arguments, result);
+    const Array *made = result->array;
+    const bool to_host = device && strncmp(device->text, "cpu", 3) == 0;
+    if (status != HOST_OK || !device || made->on_host == to_host) return status;
+    return give_array(result, moved(arguments->context, made, to_host));
 }
 
 /* ---- copies and shapes ---- */
@@ -148,6 +183,27 @@ static HostStatus method_reshape(const Arguments *arguments, HostValue *result)
     return give_array(result, view);
 }
 
+/* view(dtype): the same bytes as elements of another type, along the last dimension. */
+static HostStatus method_view(const Arguments *arguments, HostValue *result)
+{
+    const Array *self = self_of(arguments);
+    const HostValue *dtype = of_kind(arguments->call, HOST_DTYPE);
+    if (!dtype) return method_reshape(arguments, result);
+    const int from = dtype_memory_bits(self->dtype), to = dtype_memory_bits(dtype->dtype);
+    const int last = self->rank - 1;
+    if (from != to && (last < 0 || from < 8 || to < 8 || !array_is_contiguous(self) ||
+                       self->shape[last] * from % to != 0 || self->offset * from % to != 0)) {
+        complain(arguments, "dtype", "a type that the array's memory is whole elements of");
+        return HOST_FAILED;
+    }
+    Array *view = array_view(arguments->context, self);
+    view->dtype = dtype->dtype;
+    view->offset = self->offset * from / to;
+    if (from != to) view->shape[last] = self->shape[last] * from / to;
+    for (int i = 0; from != to && i < last; i++) view->strides[i] = self->strides[i] * from / to;
+    return give_array(result, view);
+}
+
 /* ---- numbers ---- */
 
 static HostStatus give_integer(HostValue *result, int64_t integer)
@@ -190,6 +246,11 @@ static HostStatus method_size(const Arguments *arguments, HostValue *result)
     return give_shape(arguments->context, self, result);
 }
 
+static HostStatus method_is_contiguous(const Arguments *arguments, HostValue *result)
+{
+    return give_bool(result, array_is_contiguous(self_of(arguments)));
+}
+
 static HostStatus method_item(const Arguments *arguments, HostValue *result)
 {
     if (array_count(self_of(arguments)) == 1)
@@ -227,7 +288,7 @@ static HostStatus method_requires_grad(const Arguments *arguments, HostValue *re
         array->grad = array_new(arguments->context, array->dtype, array->rank, array->shape);
         if (!array->grad || !array_assign(arguments->context, array->grad, &zero))
             return HOST_FAILED;
-        array->grad->family = array->family;
+        array_take_after(array->grad, 1, (const Array *const[]){array});
     }
     return method_same(arguments, result);
 }
@@ -252,7 +313,7 @@ static HostStatus method_abs(const Arguments *arguments, HostValue *result)
     Array *out =
         array_from_elements(arguments->context, self->dtype, self->rank, self->shape, &elements);
     free(elements.items);
-    if (out) out->family = self->family;
+    if (out) array_take_after(out, 1, &self);
     return give_array(result, out);
 }
 
@@ -284,7 +345,12 @@ HostStatus array_attribute(ArrayContext *context, const Array *array, const char
             array->family == FAMILY_TORCH ? "compat.torch_methods" : "compat.array_methods";
         *result = (HostValue){.kind = HOST_TEXT, .text = module, .length = strlen(module)};
     } else if (strcmp(name, "device") == 0) {
-        *result = (HostValue){.kind = HOST_TEXT, .text = "cuda", .length = strlen("cuda")};
+        const char *device = array->on_host ? "cpu" : "cuda";
+        *result = (HostValue){.kind = HOST_TEXT, .text = device, .length = strlen(device)};
+    } else if (strcmp(name, "is_cuda") == 0 && array->family == FAMILY_TORCH) {
+        *result = (HostValue){.kind = HOST_BOOL, .integer = !array->on_host};
+    } else if (strcmp(name, "is_contiguous") == 0 && array->family != FAMILY_TORCH) {
+        *result = (HostValue){.kind = HOST_BOOL, .integer = array_is_contiguous(array)};
     } else {
         return HOST_UNKNOWN;
     }
@@ -297,19 +363,33 @@ static const struct {
     const char *name;
     ArrayFunction *run;
 } methods[] = {
-    {"array.half", method_half},    {"array.bfloat16", method_bfloat16},
-    {"array.float", method_float},  {"array.double", method_double},
-    {"array.int", method_int},      {"array.long", method_long},
-    {"array.bool", method_bool},    {"array.to", method_to},
-    {"array.cuda", method_same},    {"array.cpu", method_same},
-    {"array.detach", method_same},  {"array.numpy", method_numpy},
-    {"array.clone", method_clone},  {"array.contiguous", method_contiguous},
-    {"array.t", method_transpose},  {"array.reshape", method_reshape},
-    {"array.view", method_reshape}, {"array.numel", method_numel},
-    {"array.dim", method_dim},      {"array.size", method_size},
-    {"array.item", method_item},    {"array.fill_", method_fill},
-    {"array.copy_", method_fill},   {"array.zero_", method_zero},
-    {"array.abs", method_abs},      {"array.requires_grad_", method_requires_grad},
+    {"array.half", method_half},
+    {"array.bfloat16", method_bfloat16},
+    {"array.float", method_float},
+    {"array.double", method_double},
+    {"array.int", method_int},
+    {"array.long", method_long},
+    {"array.bool", method_bool},
+    {"array.to", method_to},
+    {"array.cuda", method_cuda},
+    {"array.cpu", method_cpu},
+    {"array.detach", method_same},
+    {"array.numpy", method_numpy},
+    {"array.clone", method_clone},
+    {"array.contiguous", method_contiguous},
+    {"array.t", method_transpose},
+    {"array.reshape", method_reshape},
+    {"array.view", method_view},
+    {"array.numel", method_numel},
+    {"array.dim", method_dim},
+    {"array.size", method_size},
+    {"array.item", method_item},
+    {"array.fill_", method_fill},
+    {"array.copy_", method_fill},
+    {"array.zero_", method_zero},
+    {"array.abs", method_abs},
+    {"array.requires_grad_", method_requires_grad},
+    {"array.is_contiguous", method_is_contiguous},
 };
 
 ArrayFunction *array_method(const char *name)

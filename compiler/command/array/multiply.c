@@ -268,7 +268,7 @@ Array *array_multiply(ArrayContext *context, const Array *a, const Array *b, Arr
     const DType dtype = out ? out->dtype : family == FAMILY_TILE ? DTYPE_f64 : a->dtype;
     Array *made = array_new(context, dtype, factors.rank, factors.shape);
     if (!made) return NULL;
-    made->family = family;
+    array_take_after(made, 2, (const Array *const[]){a, b});
     if (made->storage && !multiply_stacks(context, factors.a, factors.b, made)) return NULL;
     drop_lines(made, &factors);
     if (!out) return made;

@@ -292,13 +292,6 @@ static bool broadcast_operands(ArrayContext *context, const Operand *a, const Op
                            b->array ? b->array->shape : NULL, rank, shape);
 }
 
-static ArrayFamily family_of(const Operand *a, const Operand *b)
-{
-    ArrayFamily x = a->array ? a->array->family : FAMILY_TILE,
-                y = b->array ? b->array->family : FAMILY_TILE;
-    return x > y ? x : y;
-}
-
 HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *left,
                         const HostValue *right, HostValue *result)
 {
@@ -328,7 +321,7 @@ HostStatus array_binary(ArrayContext *context, const char *op, const HostValue *
         return HOST_FAILED;
     }
     Array *out = array_new(context, computation.result, rank, shape);
-    if (out) out->family = family_of(&a, &b);
+    if (out) array_take_after(out, 2, (const Array *const[]){a.array, b.array});
     fine = out && (!out->storage || (read_operand(context, &a, rank, shape) &&
                                      read_operand(context, &b, rank, shape) &&
                                      run_computation(context, &computation, out)));
@@ -402,8 +395,7 @@ Array *array_select(ArrayContext *context, const Array *condition, const HostVal
         return NULL;
     Array *out = array_new(context, dtype_promote(from[0].dtype, from[1].dtype), wide, both);
     if (!out) return NULL;
-    out->family = family_of(&from[0], &from[1]);
-    if (condition->family > out->family) out->family = condition->family;
+    array_take_after(out, 3, (const Array *const[]){from[0].array, from[1].array, condition});
     const bool fine = !out->storage || select_into(context, &which, &from[0], &from[1], out);
     free(which.bytes);
     free(from[0].bytes);
@@ -446,7 +438,7 @@ Array *array_cast(ArrayContext *context, const Array *array, DType dtype)
 {
     Array *out = array_new(context, dtype, array->rank, array->shape);
     if (!out) return NULL;
-    out->family = array->family;
+    array_take_after(out, 1, &array);
     const HostValue value = {.kind = HOST_ARRAY, .array = (void *)array};
     return array_assign(context, out, &value) ? out : NULL;
 }

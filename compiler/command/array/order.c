@@ -61,7 +61,7 @@ Array *array_argsort(ArrayContext *context, const Array *array, int axis, bool d
     Array *out = array_new(context, DTYPE_i64, array->rank, array->shape);
     Elements from;
     if (!out) return NULL;
-    out->family = array->family;
+    array_take_after(out, 1, &array);
     if (!out->storage) return out;
     if (!array_read(context, array, &from)) return NULL;
     const Lines lines = lines_of(array, axis);
@@ -109,7 +109,7 @@ Array *array_gather(ArrayContext *context, const Array *array, const Array *posi
     Array *out = array_new(context, array->dtype, positions->rank, positions->shape);
     Elements from, indices;
     if (!out) return NULL;
-    out->family = array->family;
+    array_take_after(out, 1, &array);
     if (!out->storage) return out;
     if (!array_read(context, array, &from)) return NULL;
     bool fine = array_read(context, positions, &indices);

@@ -243,10 +243,21 @@ static Object *int_of_text(Eval *eval, const Object *text, int64_t base, Span at
     return object_of_wide(eval, *sign == '-' ? -value : value);
 }
 
+/* What a host's array of one element holds; any other object is itself. */
+static Object *element_of_one(Eval *eval, Object *x, Span at)
+{
+    bool found = false;
+    if (x->kind != OBJECT_ARRAY) return x;
+    Object *item =
+        eval->ops->attribute_find(eval, x, intern_text(eval->session->names, "item"), at, &found);
+    return item != NULL ? eval->ops->call_simple(eval, item, 0, NULL, at) : NULL;
+}
+
 Object *builtin_int(Eval *eval, const Bound *bound)
 {
-    Object *x = bound->values[0];
-    if (x == NULL) return object_int(eval, 0);
+    if (bound->values[0] == NULL) return object_int(eval, 0);
+    Object *x = element_of_one(eval, bound->values[0], bound->at);
+    if (x == NULL) return NULL;
     if (object_is_staged(x)) return eval->ops->cast_to(eval, x, DTYPE_i32, bound->at);
     int64_t base = 10;
     if (bound->values[1] != NULL && !object_as_int(eval, bound->values[1], "the base", &base))
@@ -263,8 +274,9 @@ Object *builtin_int(Eval *eval, const Bound *bound)
 
 Object *builtin_float(Eval *eval, const Bound *bound)
 {
-    Object *x = bound->values[0];
-    if (x == NULL) return object_float(eval, 0);
+    if (bound->values[0] == NULL) return object_float(eval, 0);
+    Object *x = element_of_one(eval, bound->values[0], bound->at);
+    if (x == NULL) return NULL;
     if (object_is_staged(x)) return eval->ops->cast_to(eval, x, DTYPE_f32, bound->at);
     Object *method = special_method(eval, x, "__float__");
     if (method != NULL) return eval->ops->call_simple(eval, method, 1, &x, bound->at);

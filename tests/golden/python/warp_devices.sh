@@ -165,3 +165,6 @@ print(result.numpy(), y.numpy())
 P
 export TMP TILE_CACHE="$TMP/cache"
 cd "$TMP" && python3 -m tilec run program.py
+
+# Arrays of a GPU are copied by numpy(), those of the host are seen in place.
+python3 -m tilec run "$TILE_ROOT/tests/golden/run/warp_devices.py"

@@ -129,3 +129,24 @@ show("bounds", x[n[0] : n[1]], x[2, : n[2]], x[n[0]], x[n[2], n[1]], x[n.long()]
 show("nonzero", x.nonzero()[:2], *(x > 20).nonzero(as_tuple=True), torch.argwhere(x > 20))
 causal = ~torch.ones(3, 5, dtype=torch.bool).tril(1)
 show("causal", causal, causal.triu(2), torch.zeros(3, 5).masked_fill(causal, 1.0))
+
+# A tensor of one element is a number, its memory may be seen as another type's, and a function with a gradient of its own is called.
+x = torch.arange(4, dtype=torch.float32)
+print(int(torch.tensor([3])), float(torch.tensor(2.5)), int((x > 1).sum()), float(x.sum()))
+print(x.view(torch.int32).tolist(), tuple(x.reshape(2, 2).view(torch.int16).shape), x.view(torch.int16).view(torch.float32).tolist())
+print(x.view(torch.uint8)[4:8].view(torch.float32).tolist(), x.is_contiguous(), x.reshape(2, 2).t().is_contiguous())
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, by):
+        ctx.save_for_backward(a)
+        ctx.by = by
+        return a * by
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.by, None
+
+
+print(Doubled.apply(x, 2).tolist())

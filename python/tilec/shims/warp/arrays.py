@@ -424,7 +424,8 @@ class array(_Arrays):
         self._store(values)
 
     def numpy(self):
-        return self.host()
+        values = self.host()
+        return values.copy() if self.device.is_cuda and not self.memory.on_gpu else values  # as a GPU's would be
 
     def __array__(self, dtype=None, copy=None):
         if self.device.is_cuda:
