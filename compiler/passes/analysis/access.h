@@ -48,6 +48,9 @@ Op *gather_stored(const Op *store);
  * whose elements lie side by side and aligned in memory, inside or outside of it, done or masked
  * out as a whole. */
 int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit);
+/* How many elements of memory lie from each element to the next one along the tile's last
+ * dimension; 0: they do not follow each other, or this is not known. */
+int64_t scattered_step(FactTable *facts, const Op *op);
 /* Of an atomic: it adds to global memory, nobody wants to know what was there, and so many elements
  * side by side are one access of the machine at most; 0: none of that. */
 int atomic_sums(const Target *target, const Op *op);

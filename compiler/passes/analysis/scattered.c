@@ -56,11 +56,12 @@ Op *gather_stored(const Op *store)
 
 /* ---- how wide ---- */
 
-/* A tile along its last dimension: the coordinate `step` times, 0 or 1, and what does not change,
- * which is a multiple of `multiple`. That is so within vectors, at multiples of their length, that
- * divide `whole`: quotients change from one to the next, and answers to comparisons. 0: in all. */
+/* A tile along its last dimension: the coordinate `step` times, 0 or more, and what does not
+ * change, which is a multiple of `multiple`. That is so within vectors, at multiples of their
+ * length, that divide `whole`: quotients change from one to the next, and answers to comparisons.
+ * 0: in all. */
 typedef struct Run {
-    int step;
+    int64_t step;
     int64_t multiple, whole;
 } Run;
 
@@ -86,7 +87,8 @@ static bool run_of_quotient(Follow *follow, const Op *op, int depth, Run *out)
     const int64_t divisor = same_number(follow, operand(op, b));
     const bool floors = op->code == OP_floordiv || op->code == OP_floormod ||
                         facts_of(follow->facts, operand(op, a)).low >= 0;
-    if (!divisor || !floors || !run_of(follow, operand(op, a), depth, &a)) return false;
+    if (!divisor || !floors || !run_of(follow, operand(op, a), depth, &a) || a.step > 1)
+        return false;
     *out = a;
     if (!a.step) {
         out->multiple = facts_of(follow->facts, &op->results[0]).multiple;
@@ -106,13 +108,28 @@ static bool run_of_side(Follow *follow, const Op *op, int depth, Run *out)
     Run a, b;
     const char *predicate = op_attr(op, ATTR_predicate)->text;
     if (!run_of(follow, operand(op, a), depth, &a) || !run_of(follow, operand(op, b), depth, &b) ||
-        a.step == b.step)
+        a.step == b.step || a.step + b.step > 1)
         return false;
     const bool from_below = strcmp(predicate, "lt") == 0 || strcmp(predicate, "ge") == 0,
                from_above = strcmp(predicate, "gt") == 0 || strcmp(predicate, "le") == 0;
     const int64_t whole = divisor_common(a.multiple, b.multiple);
     *out = (Run){0, 1, divisor_common(divisor_common(a.whole, b.whole), whole)};
     return a.step ? from_below : from_above;
+}
+
+/* Of a product with a number. */
+static bool run_of_product(Follow *follow, const Op *op, int depth, Run *out)
+{
+    enum { MOST_APART = 1 << 20 };
+    Run a, b;
+    if (!run_of(follow, operand(op, a), depth, &a) || !run_of(follow, operand(op, b), depth, &b))
+        return false;
+    const int64_t factor = same_number(follow, a.step ? operand(op, b) : operand(op, a));
+    if (!(a.step || b.step) || !factor || factor > MOST_APART || a.step + b.step > MOST_APART)
+        return false;
+    *out = (Run){(a.step + b.step) * factor, facts_of(follow->facts, &op->results[0]).multiple,
+                 divisor_common(a.whole, b.whole)};
+    return true;
 }
 
 /* Of an op that works on one element at a time. */
@@ -129,7 +146,7 @@ static bool run_of_elements(Follow *follow, const Op *op, int depth, Run *out)
                            divisor_common(a.whole, b.whole)};
     }
     *out = a;
-    if (op->code == OP_add || op->code == OP_sub || op->code == OP_cast) return a.step <= 1;
+    if (op->code == OP_add || op->code == OP_sub || op->code == OP_cast) return true;
     out->multiple = facts_of(follow->facts, &op->results[0]).multiple;
     return true;
 }
@@ -168,6 +185,7 @@ static bool run_of(Follow *follow, const Value *value, int depth, Run *out)
     if (op_has(op, QUOTIENT | REMAINDER) && run_of_quotient(follow, op, depth - 1, out))
         return true;
     if (op->code == OP_cmp && run_of_side(follow, op, depth - 1, out)) return true;
+    if (op->code == OP_mul && run_of_product(follow, op, depth - 1, out)) return true;
     if (op->code != OP_gather) return run_of_elements(follow, op, depth - 1, out);
     return run_of_elements(follow, op, depth - 1, out) && out->step == 0;
 }
@@ -235,6 +253,21 @@ int atomic_sums(const Target *target, const Op *op)
     if (dtype == DTYPE_bf16) return is_wide ? ACCESS_BYTES / 2 : 0;
     if (dtype == DTYPE_f32) return is_wide ? ACCESS_BYTES / 4 : 1;
     return 0;
+}
+
+int64_t scattered_step(FactTable *facts, const Op *op)
+{
+    const Value *memory = operand(op, memory);
+    const int contiguous = contiguous_dim(memory);
+    int64_t step = 0;
+    for (int d = 0; d < memory->type->rank; d++) {
+        const Value *index = op->operands[scattered_first(op) + d];
+        Run run = {0};
+        if (type_is_tile(index->type) && !run_along(facts, index, &run)) return 0;
+        if (run.step && d != contiguous) return 0;
+        step += run.step;
+    }
+    return step;
 }
 
 int scattered_vector(FactTable *facts, const Target *target, Op *op, int limit)

@@ -589,15 +589,23 @@ static void choose_larger(Classes *classes, Op *op)
     spread(classes);
 }
 
-/* What the accesses of a class that are like this one take of L1 where a thread has `run` elements
- * side by side: each asks for all lines that the elements of the warp's lanes are in, so that one
- * of fewer elements than the run asks for lines that others ask for, too. */
-static int64_t access_cycles(const Classes *classes, const Access *like, int dim, int run)
+/* Of L1, what so many accesses of a thread take that find the elements of a warp's lanes so many
+ * bytes from each other: each asks for all lines that these are in. */
+static int64_t line_cycles(const Op *op, int64_t count, int64_t bytes)
 {
     enum { ISSUED = 1, OF_LINE = 2 };
+    const int loops = loops_around(op);
+    const int64_t often = INT64_C(1) << (2 * (loops < 8 ? loops : 8)),
+                  lines = lesser_of(bytes * WARP_SIZE / CACHE_LINE_BYTES, WARP_SIZE);
+    return often * count * (OF_LINE * (lines > 1 ? lines : 1) + ISSUED);
+}
+
+/* What the accesses of a class that are like this one take where a thread has `run` elements side
+ * by side: one of fewer elements than the run asks for lines that others ask for, too. */
+static int64_t access_cycles(const Classes *classes, const Access *like, int dim, int run)
+{
     FactTable *facts = classes->inference->facts;
-    const int64_t span = dtype_memory_bytes(like->tile->dtype, WARP_SIZE * run) / CACHE_LINE_BYTES,
-                  lines = lesser_of(span, WARP_SIZE);
+    const int64_t bytes = dtype_memory_bytes(like->tile->dtype, run);
     const int class = class_of(classes, accessed_value(like->op));
     int64_t cycles = 0;
     for (size_t i = 0; i < classes->accesses.count; i++) {
@@ -608,28 +616,70 @@ static int64_t access_cycles(const Classes *classes, const Access *like, int dim
         if (own < 0 || access.tile_dim[own] != dim ||
             dtype_memory_bits(access.tile->dtype) != dtype_memory_bits(like->tile->dtype))
             continue;
-        const int loops = loops_around(op), vector = access_vector(facts, &access, own, run);
-        const int64_t often = 1 << (2 * (loops < 8 ? loops : 8)),
-                      count =
-                          (elements_each(classes->inference, access.tile) + vector - 1) / vector;
-        cycles += often * count * (OF_LINE * (lines > 1 ? lines : 1) + ISSUED);
+        const int vector = access_vector(facts, &access, own, run);
+        const int64_t each = elements_each(classes->inference, access.tile);
+        cycles += line_cycles(op, (each + vector - 1) / vector, bytes);
     }
     return cycles;
+}
+
+/* The same of what is gathered, or put, a fixed way off from the neighbour's along the last
+ * dimension. */
+static int64_t scattered_cycles(const Classes *classes, int class, int run)
+{
+    const Inference *inference = classes->inference;
+    int64_t cycles = 0;
+    for (size_t i = 0; i < classes->scattered.count; i++) {
+        Op *op = classes->scattered.data[i];
+        const Type *tile = scattered_value(op)->type;
+        if (class_of(classes, scattered_value(op)) != class || op->code == OP_atomic ||
+            operand(op, memory)->type->kind != TYPE_VIEW)
+            continue;
+        const int64_t step = scattered_step(inference->facts, op);
+        const int vector = scattered_vector(inference->facts, inference->target, op, run);
+        const int64_t each = elements_each(inference, tile);
+        if (step)
+            cycles += line_cycles(op, (each + vector - 1) / vector,
+                                  dtype_memory_bytes(tile->dtype, run) * step);
+    }
+    return cycles;
+}
+
+static int64_t run_cycles(const Classes *classes, Op *op, int run)
+{
+    if (op_is_scattered(op))
+        return scattered_cycles(classes, class_of(classes, scattered_value(op)), run);
+    const Access access = access_of(op);
+    const int dim = access.tile_dim[access_contiguous(&access)];
+    const int64_t cycles = access_cycles(classes, &access, dim, run);
+    return dim != access.tile->rank - 1
+               ? cycles
+               : cycles + scattered_cycles(classes, class_of(classes, accessed_value(op)), run);
+}
+
+static int longest_run(const Classes *classes, Op *op, int most)
+{
+    const Inference *inference = classes->inference;
+    if (op_is_scattered(op)) {
+        const int limit = run_limit(inference, scattered_value(op)->type, most);
+        return op->code == OP_atomic
+                   ? 1
+                   : scattered_vector(inference->facts, inference->target, op, limit);
+    }
+    const Access access = access_of(op);
+    const int dim = access_contiguous(&access), limit = run_limit(inference, access.tile, most);
+    return dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
 }
 
 /* Elements side by side of a thread that its class's accesses take the least time with, if they
  * are not all like this one; no more than this one may have. */
 static int best_run(const Classes *classes, Op *op, int most)
 {
-    const Inference *inference = classes->inference;
-    const Access access = access_of(op);
-    const int dim = access_contiguous(&access), limit = run_limit(inference, access.tile, most);
-    int best = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
-    if (best == 1) return best;
-    int64_t least =
-        access_cycles(classes, &access, access.tile_dim[dim], best) * COST_NARROWER_PERCENT / 100;
+    int best = longest_run(classes, op, most);
+    if (best == 1) return op->code == OP_atomic ? most : best;
+    int64_t least = run_cycles(classes, op, best) * COST_NARROWER_PERCENT / 100;
     for (int run = best / 2; run > 0; run /= 2) {
-        const int64_t cycles = access_cycles(classes, &access, access.tile_dim[dim], run);
+        const int64_t cycles = run_cycles(classes, op, run);
         if (cycles >= least) continue;
         least = cycles;
         best = run;
@@ -681,14 +731,12 @@ static const Layout *propose_runs(const Classes *classes, Op *op, const Layout *
     if (dim < 0 || !exchanged) return proposed;
     const int along = access.tile_dim[dim], first = layout_register_run(proposed, along);
     const Layout *best = proposed;
-    int64_t least =
-        (access_cycles(classes, &access, along, first) + exchanged) * COST_NARROWER_PERCENT / 100;
+    int64_t least = (run_cycles(classes, op, first) + exchanged) * COST_NARROWER_PERCENT / 100;
     for (int run = 2 * first;
          run <= elements_each(inference, access.tile) && access.tile->shape[along] % run == 0;
          run *= 2) {
         const Layout *layout = propose_run(inference, op, run);
-        const int64_t cycles =
-            access_cycles(classes, &access, along, run) + exchange_cycles(classes, op, layout);
+        const int64_t cycles = run_cycles(classes, op, run) + exchange_cycles(classes, op, layout);
         if (cycles >= least) continue;
         least = cycles;
         best = layout;
@@ -705,11 +753,10 @@ static void choose_access(Classes *classes, Op *op)
     if (!is_scattered && !known(classes, value)) choose_larger(classes, op);
     if (known(classes, value)) return;
     inference_enter(inference, op);
-    const int most = classes->runs[class_of(classes, value)];
+    const int most = best_run(classes, op, classes->runs[class_of(classes, value)]);
     choose(classes, value,
            is_scattered ? propose_scattered(inference, op, most)
-                        : propose_runs(classes, op,
-                                       propose_access(inference, op, best_run(classes, op, most))));
+                        : propose_runs(classes, op, propose_access(inference, op, most)));
     spread(classes);
 }
 
