@@ -2,9 +2,9 @@
  * `instruction` and `dims` (warps along m, warps along n) of the dot; needs and leaves a TYPED
  * kernel.
  *
- * Warps are arranged so that one warp's operands take the fewest elements, as each element of them
- * is read from shared memory once a warp that needs it. Where one product is the left operand of
- * another, rows stay with their warp. */
+ * Warps are arranged so that one warp's operands take the fewest reads, as each element of them is
+ * read from shared memory once a warp that needs it; bytes that do not lie side by side along k one
+ * by one. Where one product is the left operand of another, rows stay with their warp. */
 #include "passes/layout/matrix.h"
 
 const MmaKind *matrix_kind(const Op *dot, const Target *target)
@@ -32,10 +32,32 @@ int power_of_two_below(int number)
     return number;
 }
 
+/* Also where that is not known: it is not in shared memory. */
+static bool is_contiguous_along_k(const Op *dot, DotOperand number)
+{
+    InPlace place;
+    if (!find_in_place(dot, number, &place)) return true;
+    int dim = (number == DOT_A) != place.transposed ? 1 : 0;
+    const Value *tile = place.tile;
+    for (; tile->op->code == OP_shared_view; tile = operand(tile->op, tile))
+        dim = (int)op_attr(tile->op, ATTR_dims)->integers[dim];
+    return dim == tile->type->rank - 1;
+}
+
+/* Of a register's elements: ldmatrix transposes those of 16 bits. */
+static int64_t reads_of_register(const Op *dot, DotOperand number)
+{
+    enum { TRANSPOSED_BITS = 16 };
+    const int bits = dtype_bits(operand_list(dot, a)[number]->type->dtype);
+    return bits >= TRANSPOSED_BITS || is_contiguous_along_k(dot, number) ? 1 : REGISTER_BITS / bits;
+}
+
 /* Warps beyond the instructions there are hold replicas: a power of two that divides m / 16 or n
  * / 8. */
-static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[2])
+static void arrange_warps(const Op *dot, MmaShape shape, int warps, int64_t out[2])
 {
+    const Type *c = operand(dot, c)->type;
+    const int64_t of_a = reads_of_register(dot, DOT_A), of_b = reads_of_register(dot, DOT_B);
     int64_t best = INT64_MAX;
     out[0] = out[1] = 1;
     for (int along_m = 1; along_m <= warps; along_m *= 2)
@@ -43,7 +65,7 @@ static void arrange_warps(const Type *c, MmaShape shape, int warps, int64_t out[
             if (c->shape[0] % (along_m * shape.m) != 0 || c->shape[1] % (along_n * shape.n) != 0)
                 continue;
             const bool more = along_m * along_n > out[0] * out[1];
-            const int64_t traffic = c->shape[0] / along_m + c->shape[1] / along_n;
+            const int64_t traffic = c->shape[0] / along_m * of_a + c->shape[1] / along_n * of_b;
             if (!more && (along_m * along_n < out[0] * out[1] || traffic > best)) continue;
             best = traffic;
             out[0] = along_m;
@@ -134,7 +156,7 @@ static void choose_instruction(Op *dot, void *context)
     const Type *c = operand(dot, c)->type;
     int64_t arrangement[2] = {warps, 1};
     if (!map_has(&choice->in_rows, dot) || c->shape[0] % (warps * kind->shape.m) != 0)
-        arrange_warps(c, kind->shape, warps, arrangement);
+        arrange_warps(dot, kind->shape, warps, arrangement);
     op_set_ints(dot, ATTR_dims, 2, arrangement);
 }
 
