@@ -240,7 +240,7 @@ class Text:
         return "".join([part if isinstance(part, str) else part.bind(statements) for part in self.parts])
 
     def key(self):
-        return tuple([part if isinstance(part, str) else id(part) for part in self.parts])
+        return tuple([part if isinstance(part, str) else (part._name,) for part in self.parts])  # others may get its id when it is gone
 
 
 def joined(separator, texts):

@@ -103,6 +103,15 @@ class File:
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)]
 
     @functools.cached_property
+    def compared(self):
+        """The names in comparisons, of which objects may be marks."""
+        found = set()
+        for node in ast.walk(self.tree):
+            for side in [node.left, *node.comparators] if isinstance(node, ast.Compare) else ():
+                found |= {part.id for part in [side, *getattr(side, "elts", ())] if isinstance(part, ast.Name)}
+        return found
+
+    @functools.cached_property
     def modules(self):
         """The names that the module's own statements bind to whole modules."""
         imports = [node for node in self.tree.body if isinstance(node, ast.Import)]
@@ -281,6 +290,19 @@ def is_object_of_program(value):
         if issubclass(one, (type, BaseException)) or one.__module__.partition(".")[0] in _DIALECTS or not _is_of_program(sys.modules.get(one.__module__)):
             return False
     return hasattr(value, "__dict__") and hasattr(value, "__weakref__") and bool(vars(value) or _functions_of(kind))
+
+
+def is_mark(value):
+    """Whether a module compares others with this very object by a name of its own: told, it would be another one than the module's text
+    makes."""
+    if type(value).__eq__ is not object.__eq__:
+        return False
+    for module in list(sys.modules.values()):
+        if _is_of_program(module):
+            named = [name for name, one in vars(module).items() if one is value]
+            if named and not file_of(module.__file__).compared.isdisjoint(named):
+                return True
+    return False
 
 
 def spoken_attributes(value):

@@ -112,7 +112,7 @@ _being_told = []
 def _object_text(value):
     """An object of a class of the program: its class and those of its attributes that there are words for, as they are now. One object is
     one there, too."""
-    if not source.is_object_of_program(value) or any([one is value for one in _being_told]):
+    if not source.is_object_of_program(value) or any([one is value for one in _being_told]) or source.is_mark(value):
         return None
     known = source.function_text(type(value))
     if known is None:

@@ -159,3 +159,35 @@ print(numpy.array_equal(lazily(x, plain, Shift(1.0).apply), (x + 1.0) * 2.0 + 10
 print(numpy.array_equal(lazily(x, Plain(4.0), Shift(3.0).twice, tile=4), (x + 6.0) * 4.0 + 20.0))
 EOF
 python3 -m tilec run use.py
+
+# An object that others are compared with is no other one, so it is not told.
+cat >marks.py <<'EOF'
+import numpy
+import tilelang
+import tilelang.language as T
+
+
+class Mode:
+    def __init__(self, name):
+        self.name = name
+
+
+FAST = Mode("fast")
+
+
+def made(mode):
+    @T.prim_func
+    def main(Y: T.Tensor((32,), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                Y[i] = 1.0 if mode is FAST else 0.0
+
+    return tilelang.compile(main, out_idx=-1)
+
+
+try:
+    print(made(FAST)()[0])
+except Exception as error:
+    print(type(error).__name__, "mode" in str(error))
+EOF
+python3 -m tilec run marks.py
