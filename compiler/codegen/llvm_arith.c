@@ -127,40 +127,73 @@ static void emit_number(Gen *gen, const Op *op, IntRule *int_rule, FloatRule *fl
 }
 
 /* A division that LLVM defines: `safe` is b, or 1 where b is zero or the quotient overflows (whose
- * quotient by 1 and remainder 0 are right). */
+ * quotient by 1 and remainder 0 are right). One of numbers with a sign, by no constant, is one of
+ * their magnitudes, which does not overflow: so what it divides by does not depend on what is
+ * divided, and the assembler has one reciprocal for all that divide by it. Of 64 bits it has a
+ * function, which looks at signs itself. */
 typedef struct Division {
     LLVMValueRef a, b, safe, by_zero;
-    bool is_signed;
+    bool is_signed, by_magnitudes;
 } Division;
+
+static LLVMValueRef is_below_zero(Gen *gen, LLVMValueRef a)
+{
+    return LLVMBuildICmp(gen->builder, LLVMIntSLT, a, gen_int(gen, LLVMTypeOf(a), 0), "");
+}
+
+static LLVMValueRef negated_where(Gen *gen, LLVMValueRef condition, LLVMValueRef a)
+{
+    return LLVMBuildSelect(gen->builder, condition, LLVMBuildNeg(gen->builder, a, ""), a, "");
+}
+
+static LLVMValueRef magnitude(Gen *gen, LLVMValueRef a)
+{
+    return negated_where(gen, is_below_zero(gen, a), a);
+}
 
 static Division division_new(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMTypeRef type = LLVMTypeOf(a);
-    LLVMValueRef zero = gen_int(gen, type, 0), minus = gen_int(gen, type, -1);
+    LLVMValueRef zero = gen_int(gen, type, 0), one = gen_int(gen, type, 1);
     LLVMValueRef by_zero = LLVMBuildICmp(gen->builder, LLVMIntEQ, b, zero, "");
-    LLVMValueRef unsafe = by_zero;
-    if (is_signed) {
-        unsigned width = LLVMGetIntTypeWidth(type);
+    LLVMValueRef unsafe = by_zero, divisor = b;
+    const unsigned width = LLVMGetIntTypeWidth(type);
+    const bool by_magnitudes = is_signed && width <= 32 && !LLVMIsConstant(b);
+    if (by_magnitudes) {
+        divisor = magnitude(gen, b);
+    } else if (is_signed) {
         LLVMValueRef lowest = LLVMConstInt(type, 1ull << (width - 1), false);
         LLVMValueRef is_lowest = LLVMBuildICmp(gen->builder, LLVMIntEQ, a, lowest, "");
-        LLVMValueRef is_minus = LLVMBuildICmp(gen->builder, LLVMIntEQ, b, minus, "");
+        LLVMValueRef is_minus =
+            LLVMBuildICmp(gen->builder, LLVMIntEQ, b, gen_int(gen, type, -1), "");
         LLVMValueRef overflows = LLVMBuildAnd(gen->builder, is_lowest, is_minus, "");
         unsafe = LLVMBuildOr(gen->builder, by_zero, overflows, "");
     }
-    LLVMValueRef safe = LLVMBuildSelect(gen->builder, unsafe, gen_int(gen, type, 1), b, "");
-    return (Division){a, b, safe, by_zero, is_signed};
+    LLVMValueRef safe = LLVMBuildSelect(gen->builder, unsafe, one, divisor, "");
+    return (Division){a, b, safe, by_zero, is_signed, by_magnitudes};
 }
 
 static LLVMValueRef division_quotient(Gen *gen, const Division *it)
 {
-    return it->is_signed ? LLVMBuildSDiv(gen->builder, it->a, it->safe, "")
-                         : LLVMBuildUDiv(gen->builder, it->a, it->safe, "");
+    LLVMBuilderRef at = gen->builder;
+    if (it->by_magnitudes) {
+        LLVMValueRef signs = LLVMBuildXor(at, it->a, it->b, "");
+        LLVMValueRef quotient = LLVMBuildUDiv(at, magnitude(gen, it->a), it->safe, "");
+        return negated_where(gen, is_below_zero(gen, signs), quotient);
+    }
+    return it->is_signed ? LLVMBuildSDiv(at, it->a, it->safe, "")
+                         : LLVMBuildUDiv(at, it->a, it->safe, "");
 }
 
 static LLVMValueRef division_remainder(Gen *gen, const Division *it)
 {
-    return it->is_signed ? LLVMBuildSRem(gen->builder, it->a, it->safe, "")
-                         : LLVMBuildURem(gen->builder, it->a, it->safe, "");
+    LLVMBuilderRef at = gen->builder;
+    if (it->by_magnitudes) {
+        LLVMValueRef rest = LLVMBuildURem(at, magnitude(gen, it->a), it->safe, "");
+        return negated_where(gen, is_below_zero(gen, it->a), rest);
+    }
+    return it->is_signed ? LLVMBuildSRem(at, it->a, it->safe, "")
+                         : LLVMBuildURem(at, it->a, it->safe, "");
 }
 
 static LLVMValueRef or_by_zero(Gen *gen, const Division *it, LLVMValueRef by_zero,
@@ -185,7 +218,7 @@ static LLVMValueRef int_rem(Gen *gen, bool is_signed, LLVMValueRef a, LLVMValueR
 static LLVMValueRef rounds_down(Gen *gen, const Division *it, LLVMValueRef remainder)
 {
     LLVMValueRef zero = gen_int(gen, LLVMTypeOf(remainder), 0);
-    LLVMValueRef mixed = LLVMBuildXor(gen->builder, remainder, it->safe, "");
+    LLVMValueRef mixed = LLVMBuildXor(gen->builder, remainder, it->b, "");
     LLVMValueRef differs = LLVMBuildICmp(gen->builder, LLVMIntSLT, mixed, zero, "");
     LLVMValueRef inexact = LLVMBuildICmp(gen->builder, LLVMIntNE, remainder, zero, "");
     return LLVMBuildAnd(gen->builder, differs, inexact, "");
@@ -223,7 +256,7 @@ static LLVMValueRef int_floormod(Gen *gen, bool is_signed, LLVMValueRef a, LLVMV
     Division it = division_new(gen, true, a, b);
     LLVMValueRef remainder = division_remainder(gen, &it);
     LLVMValueRef down = rounds_down(gen, &it, remainder);
-    LLVMValueRef higher = LLVMBuildAdd(gen->builder, remainder, it.safe, "");
+    LLVMValueRef higher = LLVMBuildAdd(gen->builder, remainder, it.b, "");
     return or_by_zero(gen, &it, a, LLVMBuildSelect(gen->builder, down, higher, remainder, ""));
 }
 
