@@ -62,7 +62,9 @@ void memory_read(Lower *lower, Value *pointer, Value *predicate, DType dtype, in
     Value *read = lower_build(lower, OP_ld, predicate ? 2 : 1, operands, type);
     op_set_int(read->op, ATTR_align, dtype_memory_bytes(dtype, count));
     if (lower->spare) op_set_int(read->op, ATTR_spare, 1);
-    if (lower->prefetch_size) op_set_int(read->op, ATTR_prefetch_size, lower->prefetch_size);
+    /* of narrow loads L1 has the rest of the sector, and most of the line */
+    if (lower->prefetch_size && dtype_memory_bytes(dtype, count) == ACCESS_BYTES)
+        op_set_int(read->op, ATTR_prefetch_size, lower->prefetch_size);
     for (int i = 0; i < count; i++) {
         Value *element = count == 1 ? read : memory_element(lower, read, i);
         registers[i] = stored == dtype ? element : build_cast(&lower->at, dtype, element);

@@ -300,7 +300,8 @@ static bool is_enough(const Prefetch *prefetch, int distance)
  * no further than it takes, as what is in flight costs blocks. */
 static int choose_distance(const Prefetch *prefetch, const char **limit)
 {
-    int distance = COST_PREFETCH_DISTANCE;
+    int distance =
+        loop_trips(prefetch->loop) ? COST_PREFETCH_DISTANCE : COST_PREFETCH_UNKNOWN_DISTANCE;
     for (*limit = ""; distance > 1; distance /= 2) {
         const char *fault =
             prefetch->flying * distance > prefetch->most    ? ", which has none for more"
