@@ -1,6 +1,6 @@
-# needs ptxas
 # Loops that load ahead reckon with several blocks on a multiprocessor, which cover for each other: ptxas is asked for so many, and takes no more
 # registers than leave room for them, where nothing spills for it.
+needs ptxas
 cat >$TMP/rows.tile <<'EOF'
 import tilus
 from tilus import float16, float32, int32
