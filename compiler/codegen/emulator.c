@@ -283,12 +283,11 @@ void emulator_setmaxnreg(Gen *gen, const Op *op)
 static int first_registers(const Gen *gen, const Op *launch)
 {
     const OpVec shares = region_list_those(gen->arena, launch->regions[0], OP_setmaxnreg);
-    const int unit = gen->target->register_unit,
-              left = cost_registers_per_thread(gen->target, launch_warps(launch),
+    const int left = cost_registers_per_thread(gen->target, launch_warps(launch),
                                                (int)op_int(launch, ATTR_min_blocks, 1));
     int64_t most = 0;
     vec_each (share, &shares) most = larger_of(most, op_int(*share, ATTR_count, 0));
-    return (int)lesser_of(most, (left + unit - 1) / unit * unit);
+    return (int)lesser_of(most, cost_register_units(gen->target, left));
 }
 
 /* ---- where the thread is ---- */

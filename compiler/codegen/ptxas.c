@@ -309,11 +309,6 @@ static const char *end_job(Codegen *codegen, PtxasJob *job, Image *image, const 
 
 static const char ONE_BLOCK[] = ".minnctapersm 1\n";
 
-static int register_units(const Target *target, int registers)
-{
-    return (registers + target->register_unit - 1) / target->register_unit * target->register_unit;
-}
-
 /* Whether ptxas may be asked for so many blocks instead, and they would come and have room. */
 static bool may_ask_for(const Codegen *codegen, const Image *image, int blocks)
 {
@@ -335,7 +330,7 @@ static int blocks_by_registers(const Image *image)
     const ImageEntry *entry = image->entries;
     const Target *target = image->target;
     return target->registers /
-           (register_units(target, entry->registers) * entry->warps * WARP_SIZE);
+           (cost_register_units(target, entry->registers) * entry->warps * WARP_SIZE);
 }
 
 /* One more, for which the registers would be enough, where there are up to so many threads; 0: as
@@ -349,7 +344,7 @@ static int blocks_to_try(const Codegen *codegen, const Image *image, int most_th
               unit = target->register_unit,
               left = target->registers / (more * threads) / unit * unit;
     return may_ask_for(codegen, image, more) && (more - 1) * threads <= most_threads &&
-                   left * 100 >= register_units(target, entry->registers) * COST_RETRY_PERCENT
+                   left * 100 >= cost_register_units(target, entry->registers) * COST_RETRY_PERCENT
                ? more
                : 0;
 }

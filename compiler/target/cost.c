@@ -48,10 +48,15 @@ int cost_registers_per_thread(const Target *target, int warps, int blocks)
     return dealt < target->registers_per_thread ? dealt : target->registers_per_thread;
 }
 
+int cost_register_units(const Target *target, int registers)
+{
+    return (int)ratio_up(registers, target->register_unit) * target->register_unit;
+}
+
 int cost_blocks_per_sm(const Target *target, int warps, int registers, int64_t shared_bytes)
 {
     const int64_t all = target->shared_bytes + target->shared_reserved,
-                  each = ratio_up(registers, target->register_unit) * target->register_unit,
+                  each = cost_register_units(target, registers),
                   partition = target->registers / target->partitions,
                   resident = partition / (each * WARP_SIZE) * target->partitions;
     int64_t blocks = lesser_of(target->blocks_per_sm, target->threads_per_sm / (warps * WARP_SIZE));

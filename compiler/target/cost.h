@@ -34,6 +34,8 @@ int64_t cost_cycles(const Target *target, CostUnit unit, int64_t work);
 /* Registers that each thread may have where `blocks` blocks of `warps`
  * warps share a multiprocessor. Its partitions have whole warps. */
 int cost_registers_per_thread(const Target *target, int warps, int blocks);
+/* So many of a thread, in the whole units that they are dealt in. */
+int cost_register_units(const Target *target, int registers);
 /* Blocks that a multiprocessor runs at a time, of so many warps, registers a thread and bytes of
  * shared memory. */
 int cost_blocks_per_sm(const Target *target, int warps, int registers, int64_t shared_bytes);

@@ -302,6 +302,11 @@ bool access_is_apart(FactTable *facts, Op *a, Op *b)
     return false;
 }
 
+bool load_is_global(const Op *op)
+{
+    return op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
+}
+
 const Value *pointer_root(const Value *pointer)
 {
     while (pointer->op && op_has(pointer->op, ALIAS)) pointer = op_aliased(pointer->op);

@@ -167,6 +167,8 @@ bool tma_store_part(const Op *store, int threads, int32_t part[2]);
 /* What a pointer was before anything was added to it: a parameter's value, or an op's that makes an
  * array, loads a pointer or chooses one. */
 const Value *pointer_root(const Value *pointer);
+/* Whether it is a thread's load of global memory. */
+bool load_is_global(const Op *op);
 /* The parameter whose memory a pointer reaches; NULL if that can't be seen. */
 Parameter *pointer_parameter(Kernel *kernel, const Value *pointer);
 /* Of a view; NULL: that, or not a view. */

@@ -589,15 +589,20 @@ static void choose_larger(Classes *classes, Op *op)
     spread(classes);
 }
 
+/* How often an op is done, as good as the text tells. */
+static int64_t weight_of_loops(const Op *op)
+{
+    const int loops = loops_around(op);
+    return INT64_C(1) << (2 * (loops < 8 ? loops : 8));
+}
+
 /* Of L1, what so many accesses of a thread take that find the elements of a warp's lanes so many
  * bytes from each other: each asks for all lines that these are in. */
 static int64_t line_cycles(const Op *op, int64_t count, int64_t bytes)
 {
     enum { ISSUED = 1, OF_LINE = 2 };
-    const int loops = loops_around(op);
-    const int64_t often = INT64_C(1) << (2 * (loops < 8 ? loops : 8)),
-                  lines = lesser_of(bytes * WARP_SIZE / CACHE_LINE_BYTES, WARP_SIZE);
-    return often * count * (OF_LINE * (lines > 1 ? lines : 1) + ISSUED);
+    const int64_t lines = lesser_of(bytes * WARP_SIZE / CACHE_LINE_BYTES, WARP_SIZE);
+    return weight_of_loops(op) * count * (OF_LINE * (lines > 1 ? lines : 1) + ISSUED);
 }
 
 /* What the accesses of a class that are like this one take where a thread has `run` elements side
@@ -704,19 +709,17 @@ static int64_t times_within(const Op *op, const Op *access)
 /* What lanes tell each other in the reductions that are made oftener than the access. */
 static int64_t exchange_cycles(const Classes *classes, const Op *access, const Layout *layout)
 {
-    const int class = class_of(classes, accessed_value(access)), loops = loops_around(access);
-    const int64_t often = 1 << (2 * (loops < 8 ? loops : 8));
+    const int class = class_of(classes, accessed_value(access));
     int64_t cycles = 0;
     for (size_t i = 0; i < classes->values.count; i++) {
         const Value *value = classes->values.data[i];
         if (class_of(classes, value) != class) continue;
         for (const OpUse *use = value->uses; use; use = use->next) {
             const int64_t times = use->op->code == OP_reduce ? times_within(use->op, access) : 1;
-            if (times > 1)
-                cycles += often * times * exchanged_cycles(classes->inference, use->op, layout);
+            if (times > 1) cycles += times * exchanged_cycles(classes->inference, use->op, layout);
         }
     }
-    return cycles;
+    return weight_of_loops(access) * cycles;
 }
 
 /* Where a loop makes sums of a tile that is loaded before it, threads have longer runs than an

@@ -77,12 +77,14 @@ static void make_dim_order(int rank, int first, int *out)
         if (d != first) out[count++] = d;
 }
 
-static const Layout *rows_first(const Inference *inference, const Type *tile, int vector)
+/* Threads have so many elements side by side along that dimension, or the last one (-1). */
+static const Layout *blocked_along(const Inference *inference, const Type *tile, int dim,
+                                   int vector)
 {
     int32_t shape[LAYOUT_RANK];
     int dim_order[LAYOUT_RANK];
     tile_shape(tile, shape);
-    make_dim_order(tile->rank, -1, dim_order);
+    make_dim_order(tile->rank, dim, dim_order);
     return layout_blocked(inference->kernel->layouts, tile->rank, shape, dim_order, vector,
                           inference->warps);
 }
@@ -91,7 +93,7 @@ const Layout *propose_shared(const Inference *inference, const Type *tile, int m
 {
     const int run = run_limit(inference, tile, most),
               access = ACCESS_BYTES * 8 / dtype_memory_bits(tile->dtype);
-    return rows_first(inference, tile, run < access ? run : access);
+    return blocked_along(inference, tile, -1, run < access ? run : access);
 }
 
 const Layout *propose_default(const Inference *inference, const Type *tile)
@@ -102,53 +104,37 @@ const Layout *propose_default(const Inference *inference, const Type *tile)
 const Layout *propose_along(const Inference *inference, const Type *tile, int dim)
 {
     const int each = elements_each(inference, tile);
-    int32_t shape[LAYOUT_RANK];
-    int dim_order[LAYOUT_RANK], vector = 1;
-    tile_shape(tile, shape);
-    make_dim_order(tile->rank, dim, dim_order);
-    while (vector < each && shape[dim] % (2 * vector) == 0) vector *= 2;
-    return layout_blocked(inference->kernel->layouts, tile->rank, shape, dim_order, vector,
-                          inference->warps);
+    int vector = 1;
+    while (vector < each && tile->shape[dim] % (2 * vector) == 0) vector *= 2;
+    return blocked_along(inference, tile, dim, vector);
 }
 
 const Layout *propose_scattered(const Inference *inference, Op *op, int most)
 {
     const Type *tile = scattered_value(op)->type;
     const int limit = run_limit(inference, tile, most);
-    return rows_first(inference, tile,
-                      scattered_vector(inference->facts, inference->target, op, limit));
+    return blocked_along(inference, tile, -1,
+                         scattered_vector(inference->facts, inference->target, op, limit));
 }
 
 /* As wide as an access may be, or half of that, if threads have less padding then. */
 const Layout *propose_access(const Inference *inference, Op *op, int most)
 {
     const Access access = access_of(op);
-    const int dim = access_contiguous(&access);
-    int32_t shape[LAYOUT_RANK];
-    int dim_order[LAYOUT_RANK];
-    tile_shape(access.tile, shape);
-    make_dim_order(access.tile->rank, dim < 0 ? -1 : access.tile_dim[dim], dim_order);
-    const int limit = run_limit(inference, access.tile, most);
-    const int vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
-    LayoutTable *table = inference->kernel->layouts;
-    const int rank = access.tile->rank;
-    const Layout *layout = layout_blocked(table, rank, shape, dim_order, vector, inference->warps);
+    const int dim = access_contiguous(&access), along = dim < 0 ? -1 : access.tile_dim[dim],
+              limit = run_limit(inference, access.tile, most),
+              vector = dim < 0 ? 1 : access_vector(inference->facts, &access, dim, limit);
+    const Layout *layout = blocked_along(inference, access.tile, along, vector);
     if (!layout_is_padded(layout) || dtype_memory_bytes(access.tile->dtype, vector) < ACCESS_BYTES)
         return layout;
-    const Layout *narrow =
-        layout_blocked(table, rank, shape, dim_order, vector / 2, inference->warps);
+    const Layout *narrow = blocked_along(inference, access.tile, along, vector / 2);
     return layout_registers(narrow) < layout_registers(layout) ? narrow : layout;
 }
 
 const Layout *propose_run(const Inference *inference, Op *op, int run)
 {
     const Access access = access_of(op);
-    int32_t shape[LAYOUT_RANK];
-    int dim_order[LAYOUT_RANK];
-    tile_shape(access.tile, shape);
-    make_dim_order(access.tile->rank, access.tile_dim[access_contiguous(&access)], dim_order);
-    return layout_blocked(inference->kernel->layouts, access.tile->rank, shape, dim_order, run,
-                          inference->warps);
+    return blocked_along(inference, access.tile, access.tile_dim[access_contiguous(&access)], run);
 }
 
 int64_t access_segment(const Inference *inference, Op *op, const Layout *layout)

@@ -7,6 +7,7 @@
  * waits, before its work begins, until all that was launched before is done. Work begins with the
  * first op that is not known to be of the block alone; never later, so that a wait stands in no
  * loop and between no products in flight. */
+#include "passes/analysis/access.h"
 #include "passes/pass.h"
 
 static bool is_own(const Type *type)
@@ -51,8 +52,7 @@ static Value *blocks_of_grid(Builder *builder, const Op *launch)
 /* What each thread moves; by TMA, what the one does that begins it. */
 static int64_t bytes_moved(const Op *op)
 {
-    if (op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL)
-        return type_bytes(op->results[0].type);
+    if (load_is_global(op)) return type_bytes(op->results[0].type);
     if (op->code == OP_st && operand(op, pointer)->type->space == SPACE_GLOBAL)
         return type_bytes(operand(op, value)->type);
     return op->code == OP_cp_async || op->code == OP_cp_bulk_tensor ? op_int(op, ATTR_bytes, 0) : 0;

@@ -7,13 +7,9 @@
  * would be waited for. A load with a predicate is an instruction like others. One without, whose
  * neighbours' loads may be one access with it, stays behind its branch, unless it is alone. */
 #include "ir/rebuild.h"
+#include "passes/analysis/access.h"
 #include "passes/pass.h"
 #include "target/cost.h"
-
-static bool is_global_load(const Op *op)
-{
-    return op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
-}
 
 typedef struct Arms {
     int loads, bare; /* all of them, and those without a predicate */
@@ -24,7 +20,7 @@ typedef struct Arms {
 static bool count_arm(const Region *arm, Arms *arms)
 {
     for (const Op *op = arm->first; op; op = op->next) {
-        if (is_global_load(op)) {
+        if (load_is_global(op)) {
             arms->loads++;
             if (!operand_given(op, predicate)) arms->bare++;
         } else if (op->region_count || op_has(op, COOP | QUOTIENT | REMAINDER) ||
@@ -57,7 +53,7 @@ static void take_out(Op *branch, int arm, Value *condition)
     for (Op *op = branch->regions[arm]->first, *next; op && !op_has(op, TERM); op = next) {
         next = op->next;
         Builder at = builder_before(branch);
-        if (is_global_load(op))
+        if (load_is_global(op))
             load_move_under(&at, op, condition);
         else
             op_move_before(op, branch);

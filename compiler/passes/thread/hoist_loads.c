@@ -26,11 +26,6 @@ typedef struct Hoist {
     WrittenMemory written; /* so far */
 } Hoist;
 
-static bool is_global_load(const Op *op)
-{
-    return op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
-}
-
 static bool is_own(const Op *op)
 {
     const Space space = operand(op, pointer)->type->space;
@@ -137,7 +132,7 @@ static void hoist_guarded(Hoist *hoist, Op *branch, int arm, Op *load)
 static bool is_plain_arm(const Region *arm)
 {
     for (const Op *op = arm->first; op; op = op->next)
-        if (op->region_count || (!op_has(op, PURE | TERM) && !is_global_load(op)) ||
+        if (op->region_count || (!op_has(op, PURE | TERM) && !load_is_global(op)) ||
             op_has(op, COOP))
             return false;
     return true;
@@ -149,7 +144,7 @@ static void hoist_of_branch(Hoist *hoist, Op *branch)
         if (!is_plain_arm(branch->regions[arm])) continue;
         for (Op *op = branch->regions[arm]->first, *next; op; op = next) {
             next = op->next;
-            if (is_global_load(op)) hoist_guarded(hoist, branch, arm, op);
+            if (load_is_global(op)) hoist_guarded(hoist, branch, arm, op);
         }
     }
 }
@@ -161,7 +156,7 @@ static void hoist_loads(Kernel *kernel, const Target *target, const Op *launch)
     for (Op *op = launch_region(launch)->first, *next; op; op = next) {
         next = op->next;
         if (state.written.any || op_find_within(op, orders_global, NULL)) return;
-        if (is_global_load(op))
+        if (load_is_global(op))
             hoist(&state, op);
         else if (op->code == OP_if && state.barriers.count && !is_group(op))
             hoist_of_branch(&state, op);

@@ -21,11 +21,6 @@ typedef struct Invariant {
     int registers; /* of a thread, that loads may still take */
 } Invariant;
 
-static bool is_global_load(const Op *op)
-{
-    return op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
-}
-
 static bool stores_to(const Op *op, Space space)
 {
     return op->code == OP_st && operand(op, pointer)->type->space == space;
@@ -74,7 +69,7 @@ static void hoist_of_loop(Invariant *invariant, Op *loop)
         if (stores_to(op, SPACE_GLOBAL)) written_note_store(&written, invariant->kernel, op);
     for (Op *op = loop->regions[0]->first, *next; op; op = next) {
         next = op->next;
-        if (!is_global_load(op) || !may_precede(op, loop) ||
+        if (!load_is_global(op) || !may_precede(op, loop) ||
             written_may_have(&written, invariant->kernel, op))
             continue;
         const int registers = type_words(op->results[0].type);

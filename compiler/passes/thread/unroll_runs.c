@@ -13,6 +13,7 @@
  * through memory, so that ptxas, which unrolls them once more, has the loads of 16. */
 #include "ir/op_vec.h"
 #include "ir/rebuild.h"
+#include "passes/analysis/access.h"
 #include "passes/analysis/context.h"
 #include "passes/analysis/loop.h"
 #include "passes/pass.h"
@@ -208,7 +209,7 @@ static int loads_together(const Op *loop, int64_t trips)
     int count = COST_LOADS_TOGETHER, ops = 0;
     for (const Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
         if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | STORES)) return 1;
-        loads |= op->code == OP_ld && operand(op, pointer)->type->space == SPACE_GLOBAL;
+        loads |= load_is_global(op);
     }
     if (!loads) return 1;
     if (trips % count && trips < 2 * count &&
@@ -235,8 +236,7 @@ static bool streams(Arena *arena, const Op *loop)
     for (Op *op = loop->regions[0]->first; op; op = op->next, ops++) {
         if (op->region_count || op_has(op, COOP | BARRIER | WAITS | ASYNC | WRITES)) return false;
         const bool is_load = op->code == OP_ld;
-        if (is_load && (operand(op, pointer)->type->space != SPACE_GLOBAL ||
-                        is_found(loop, operand(op, pointer), &found)))
+        if (is_load && (!load_is_global(op) || is_found(loop, operand(op, pointer), &found)))
             return false;
         loads += is_load;
         bool follows = is_load;
